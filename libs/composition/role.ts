@@ -53,7 +53,6 @@ export interface Role extends RoleProcess {
   readonly platformEvents: PlatformEvents;
   /** The processes that await answers. */
   readonly callers: LiveCallers;
-  readonly forms: Forms;
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;

@@ -1,18 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse as parseQuery } from 'node:querystring';
-import { endpointEvent, MAX_NESTING } from './endpoint-event.js';
+import { bodyRangeOf, wholeEvent, withBodyRaw } from '../component-model/http-event.js';
+import { EVENT_BYTES } from '../stream-log/record-limits.js';
+import { type EndpointEvent, endpointEvent, type EndpointRequest, MAX_NESTING } from './endpoint-event.js';
 import { RefusedRequest } from './refused-request.js';
 
-const eventOf = async (body: string | Buffer, type?: string, query = ''): Promise<Record<string, unknown>> => {
-  const text = await endpointEvent({
-    method: 'POST',
-    path: '/a/b',
-    query,
-    headers: type === undefined ? {} : { 'content-type': type },
-    body: Buffer.from(body as string),
-    clientIp: '127.0.0.1',
-    url: 'http://h/h/k/a/b',
-  });
+const requestOf = (body: string | Buffer, type?: string, query = ''): EndpointRequest => ({
+  method: 'POST',
+  path: '/a/b',
+  query,
+  headers: type === undefined ? {} : { 'content-type': type },
+  body: Buffer.from(body as string),
+  clientIp: '127.0.0.1',
+  url: 'http://h/h/k/a/b',
+});
+
+const eventOf = async (...request: Parameters<typeof requestOf>): Promise<Record<string, unknown>> => {
+  const { text } = await endpointEvent(requestOf(...request), false);
   return JSON.parse(text) as Record<string, unknown>;
 };
 
@@ -229,5 +233,53 @@ describe('a hostile body', () => {
     ['headers of a part', `--B\r\n${'a:\r\n'.repeat(100 * KB)}`],
   ])('is given up early: %s', async (_name, body) => {
     expect(await turnsOf(body, 'multipart/form-data; boundary=B')).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('an event that holds its body once', () => {
+  const both = async (request: EndpointRequest): Promise<readonly [once: EndpointEvent, full: string]> => {
+    const { text: full } = await endpointEvent(request, false);
+    return [await endpointEvent(request, true), full];
+  };
+  /** What a component sees, from the text as a child reads it. */
+  const seenOf = ({ text, bodyAt }: EndpointEvent): string => {
+    const { start, end } = bodyRangeOf(text, bodyAt) ?? {};
+    const read = Buffer.from(text).toString('utf8');
+    return JSON.stringify(withBodyRaw(JSON.parse(read), start === undefined ? undefined : read.slice(start, end)));
+  };
+
+  it.each([
+    ['an object', '{"a":1,"b":[true,null,"x"]}'],
+    ['unicode', '{"é€":"🙂\u2028\u2029\u00a0\ufeff"}'],
+    ['escapes', '{"a":"\\u0000\\"\\\\\\/\\ud83d\\ude00\\ud800"}'],
+    ['white space', ' \r\n\t{ "a" :\t[ 1 ,2 ]\n} \n'],
+    ['duplicate keys', '{"a":1,"b":2,"a":3}'],
+    ['keys of prototypes', '{"__proto__":{"x":1},"constructor":2}'],
+    ['keys of events', '{"bodyRaw":"","body":{"bodyRaw":"x","body":1}}'],
+    ['keys that are numbers', '{"b":1,"2":2,"1":1}'],
+    ['large numbers', '[12345678901234567890, 1e400, -0, 0.1e-7]'],
+    ['a scalar', '"text"'],
+    ['a byte order mark', '\ufeff{"a":1}'],
+    ['the largest body', `["${'€'.repeat(1024 * 1024 - 4)}"]`],
+  ])('is the same as a whole and as run sees it: %s', async (_name, body) => {
+    const [once, full] = await both(requestOf(body, 'application/json', 'q="body":'));
+    expect(once.bodyAt).toBeDefined();
+    expect(once.text.length).toBeLessThan(full.length);
+    expect(wholeEvent(once.text, bodyRangeOf(once.text, once.bodyAt)) === full).toBe(true);
+    expect(seenOf(once) === JSON.stringify(JSON.parse(full))).toBe(true);
+    expect(Buffer.byteLength(full)).toBeLessThan(EVENT_BYTES);
+  });
+
+  it.each<[string, string | Buffer, string | undefined]>([
+    ['nothing', '', 'application/json'],
+    ['text', 'text', 'text/plain'],
+    ['bad JSON', '{"a":', 'application/json'],
+    ['a form', 'a=1', 'application/x-www-form-urlencoded'],
+    ['multipart', `${part('a', '1')}--B--\r\n`, 'multipart/form-data; boundary=B'],
+    ['bytes', Buffer.from([255, 0]), undefined],
+    ['JSON that is too long to be quoted at once', `["${'x'.repeat(1024 * 1024 - 3)}"]`, undefined],
+  ])('is none for %s', async (_name, body, type) => {
+    const [once, full] = await both(requestOf(body, type));
+    expect([once.bodyAt, once.text === full]).toEqual([undefined, true]);
   });
 });

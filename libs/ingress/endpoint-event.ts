@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseQuery } from 'node:querystring';
+import { bodyHeader } from '../component-model/http-event.js';
 import { countFields, MAX_FIELDS } from '../http/form-fields.js';
 import { shapeOf } from '../http/json-shape.js';
 import { JsonCheck } from './json-check.js';
@@ -25,21 +26,32 @@ export const MAX_NESTING = 256;
 /** Characters checked in one turn of the event loop. Texts up to `SHORT` are parsed at once. */
 const CHARACTERS_A_TURN = 64 * 1024;
 const SHORT = 8 * 1024;
+/** Characters quoted in one turn. An event that holds a body up to this once is far below EVENT_BYTES as a whole, too. */
+const QUOTED_A_TURN = 16 * CHARACTERS_A_TURN;
+
+/** JSON text of an event. */
+export interface EndpointEvent {
+  readonly text: string;
+  /** Where the text holds the body, if it holds it once (component-model/http-event.ts). */
+  readonly bodyAt: string | undefined;
+}
 
 /**
  * Builds the JSON text of the event that `run` receives. A JSON body is checked and spliced in as the text that
  * arrived, without serializing it again. Blocks the event loop for one turn at most, whatever the body.
  * Throws RefusedRequest.
+ * @param bodyOnce whether the text may hold a JSON body once
  */
-export const endpointEvent = async (request: EndpointRequest): Promise<string> => {
+export const endpointEvent = async (request: EndpointRequest, bodyOnce: boolean): Promise<EndpointEvent> => {
   const query = JSON.stringify(fieldsOf(request.query, 'the query'));
-  const { bodyRaw, body, isBase64 } = await bodyOf(request);
-  return (
+  const { bodyRaw, body, isBase64, isOnce } = await bodyOf(request, bodyOnce);
+  const head =
     `{"method":${JSON.stringify(request.method)},"path":${JSON.stringify(request.path)},` +
-    `"query":${query},"headers":${JSON.stringify(request.headers)},` +
-    `"bodyRaw":${bodyRaw},"body":${body},"client_ip":${JSON.stringify(request.clientIp)},` +
-    `"url":${JSON.stringify(request.url)}${isBase64 ? ',"isBase64Encoded":true' : ''}}`
-  );
+    `"query":${query},"headers":${JSON.stringify(request.headers)},"bodyRaw":${bodyRaw},"body":`;
+  const tail =
+    `,"client_ip":${JSON.stringify(request.clientIp)},` +
+    `"url":${JSON.stringify(request.url)}${isBase64 ? ',"isBase64Encoded":true' : ''}}`;
+  return { text: head + body + tail, bodyAt: isOnce ? bodyHeader(head, body) : undefined };
 };
 
 /** `bodyRaw` and `body` as JSON texts. */
@@ -47,11 +59,13 @@ interface ParsedBody {
   readonly bodyRaw: string;
   readonly body: string;
   readonly isBase64?: boolean;
+  /** The text of `body` stands for `bodyRaw`, which is empty. */
+  readonly isOnce?: boolean;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const bodyOf = async ({ headers, body }: EndpointRequest): Promise<ParsedBody> => {
+const bodyOf = async ({ headers, body }: EndpointRequest, bodyOnce: boolean): Promise<ParsedBody> => {
   if (body.length === 0) return { bodyRaw: '""', body: '{}' };
   const contentType = headers['content-type'] ?? '';
   const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
@@ -68,13 +82,18 @@ const bodyOf = async ({ headers, body }: EndpointRequest): Promise<ParsedBody> =
     const base64 = JSON.stringify(body.toString('base64'));
     return { bodyRaw: base64, body: base64, isBase64: true };
   }
-  const bodyRaw = await quoted(text);
   if (type === 'application/x-www-form-urlencoded') {
+    const bodyRaw = await quoted(text);
     // `curl -d '{…}'` sends JSON under this type without meaning a form.
     const isForm = !/^\s*[{[]/.test(text);
     return { bodyRaw, body: isForm ? JSON.stringify(fieldsOf(text, 'the body')) : bodyRaw };
   }
-  return { bodyRaw, body: looksLikeJson(type, text) && (await isJson(text)) ? text : bodyRaw };
+  if (looksLikeJson(type, text) && (await isJson(text))) {
+    const isOnce = bodyOnce && text.length <= QUOTED_A_TURN;
+    return { bodyRaw: isOnce ? '""' : await quoted(text), body: text, isOnce };
+  }
+  const bodyRaw = await quoted(text);
+  return { bodyRaw, body: bodyRaw };
 };
 
 const looksLikeJson = (type: string, text: string): boolean =>
@@ -126,11 +145,10 @@ const checked = async (text: string): Promise<Verdict> => {
 
 /** Quotes a text as JSON.stringify does, a part of it in each turn. */
 const quoted = async (text: string): Promise<string> => {
-  const longest = 16 * CHARACTERS_A_TURN;
-  if (text.length <= longest) return JSON.stringify(text);
+  if (text.length <= QUOTED_A_TURN) return JSON.stringify(text);
   let json = '"';
   for (let at = 0, end = 0; at < text.length; at = end) {
-    end = at + longest;
+    end = at + QUOTED_A_TURN;
     // Keeps a surrogate pair together.
     if (isHighSurrogate(text.charCodeAt(end - 1))) end++;
     json += JSON.stringify(text.slice(at, end)).slice(1, -1);

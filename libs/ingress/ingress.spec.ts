@@ -1,7 +1,9 @@
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { bodyRangeOf, wholeEvent } from '../component-model/http-event.js';
 import { TrustedProxies } from '../http/client-address.js';
+import { ALL_FORMS, EARLIER_FORMS } from '../kernel/forms.js';
 import { type Refusal } from '../stream-log/refusal.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
 import { perEmitterTopics } from '../stream-log/topics.js';
@@ -16,6 +18,8 @@ interface Answer {
   body: string;
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 const servers: Server[] = [];
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
@@ -25,7 +29,7 @@ const setUp = async (over: Partial<IngressDependencies> = {}) => {
   const published: LogRecord[] = [];
   const relay = new ResponseRelay();
   const world = { publish: (): number | null => 0 };
-  const deps: IngressDependencies = {
+  const deps: Writable<IngressDependencies> = {
     endpoint: (key) =>
       key === 'ehook' || key === 'ecustom'
         ? { sourceId: 'dc_1', workspaceId: 'o_1', prop: 'http', customResponse: key === 'ecustom' }
@@ -45,6 +49,7 @@ const setUp = async (over: Partial<IngressDependencies> = {}) => {
     replyTimeoutMs: 5_000,
     proxies: new TrustedProxies(['127.0.0.1']),
     clock: { now: () => 1_700_000_000_000 },
+    forms: ALL_FORMS,
     metrics: { accepted: () => undefined, refused: () => undefined },
     logger: { error: () => undefined },
     ...over,
@@ -75,7 +80,7 @@ const setUp = async (over: Partial<IngressDependencies> = {}) => {
       req.on('error', reject);
       req.end(options.body);
     });
-  return { call, published, relay, world };
+  return { call, deps, published, relay, world };
 };
 
 describe('ingress', () => {
@@ -95,6 +100,27 @@ describe('ingress', () => {
       query: { x: '1' },
       body: 'hi',
     });
+  });
+
+  it('stores a JSON body once while every process reads that, and says where it is', async () => {
+    const t = await setUp();
+    const body = '{"text": "é\\n"}';
+    const stored = async (headers: Record<string, string> = {}): Promise<readonly [string | undefined, string]> => {
+      await t.call('POST', '/h/ehook', { body, headers });
+      const { headers: of = {}, value = '' } = t.published.at(-1) ?? {};
+      return [of['body'], value];
+    };
+    const [range, once] = await stored();
+    const { start, end } = bodyRangeOf(once, range) ?? {};
+    expect(once.slice(start, end)).toBe(body);
+    expect(once.split('"text').length).toBe(2);
+
+    // Nothing runs a test event, and an earlier release would run the other without its `bodyRaw`.
+    const [noRange, testEvent] = await stored({ 'x-pd-notrigger': '1' });
+    const whole = JSON.parse(testEvent) as { bodyRaw: string; body: object };
+    expect([noRange, whole.bodyRaw, whole.body]).toEqual([undefined, body, { text: 'é\n' }]);
+    t.deps.forms = EARLIER_FORMS;
+    expect(await stored()).toEqual([undefined, wholeEvent(once, bodyRangeOf(once, range))]);
   });
 
   it('answers 429 with the reason when the source has too much unread, and stores nothing', async () => {

@@ -3,6 +3,7 @@ import { answerAtLast } from '../http/last-answer.js';
 import { type TrustedProxies } from '../http/client-address.js';
 import { type Clock } from '../kernel/clock.js';
 import { type HttpReply } from '../component-model/run-output.js';
+import { type Forms } from '../kernel/forms.js';
 import { ask, isDropped } from '../stream-log/ask.js';
 import { httpInvocation, type Invocation, testEventInvocation } from '../stream-log/invocations.js';
 import { bytesAbove, EVENT_BYTES } from '../stream-log/record-limits.js';
@@ -11,7 +12,7 @@ import { type Refusal } from '../stream-log/refusal.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { messageOf } from '../kernel/error-message.js';
 import { type Admission, type Arrival } from './admission.js';
-import { endpointEvent } from './endpoint-event.js';
+import { type EndpointEvent, endpointEvent } from './endpoint-event.js';
 import { type RateLimit } from './rate-limit.js';
 import { readBody } from './read-body.js';
 import { RefusedRequest } from './refused-request.js';
@@ -43,6 +44,7 @@ export interface IngressDependencies {
   /** Proxies whose headers about the client are trusted. */
   readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   readonly clock: Clock;
+  readonly forms: Pick<Forms, 'mayWrite'>;
   readonly metrics: { accepted(): void; refused(status: number): void };
   /** Called for each event that was refused for want of room or quota. Must not throw. */
   readonly onRefused?: (target: EndpointTarget, refusal: Refusal) => void;
@@ -122,11 +124,11 @@ export class Ingress {
       return this.refuse(res, 413, 'too_large', text, { connection: 'close' });
     }
     const client = deps.proxies.clientOf(req);
-    let event: string;
+    let event: EndpointEvent;
     let switches: Switches;
     try {
       switches = switchesOf(req, address.query);
-      event = await endpointEvent({
+      const request = {
         method: req.method ?? 'GET',
         path: address.path,
         query: address.query,
@@ -134,12 +136,13 @@ export class Ingress {
         body: body.bytes,
         clientIp: client.address,
         url: `${client.scheme}://${client.host}${req.url ?? ''}`,
-      });
+      };
+      event = await endpointEvent(request, !switches.notrigger && deps.forms.mayWrite('http_event.2'));
     } catch (error) {
       if (error instanceof RefusedRequest) return this.refuse(res, 400, error.code, error.message);
       throw error;
     }
-    const size = bytesAbove(event, EVENT_BYTES);
+    const size = bytesAbove(event.text, EVENT_BYTES);
     if (size !== undefined) {
       const text = `the event is ${size} bytes of JSON with its body parsed and raw, the limit is ${EVENT_BYTES}`;
       return this.refuse(res, 413, 'too_large', text);
@@ -149,7 +152,7 @@ export class Ingress {
 
   private async accept(
     target: EndpointTarget,
-    event: string,
+    { text: event, bodyAt }: EndpointEvent,
     { nostore, notrigger }: Switches,
     stay: Stay,
     req: IncomingMessage,
@@ -160,7 +163,7 @@ export class Ingress {
     const isAnswered = customResponse && !notrigger;
     const respond = isAnswered ? deps.relay.address : '';
     const call = { sourceId, workspaceId, now: deps.clock.now(), prop, respond, event };
-    const invocation = notrigger ? testEventInvocation(deps.topics, call) : httpInvocation(deps.topics, call);
+    const invocation = notrigger ? testEventInvocation(deps.topics, call) : httpInvocation(deps.topics, call, bodyAt);
     if (nostore) invocation.headers['nostore'] = '1';
     if (isAnswered) return this.respond(target, invocation, stay, req, res);
     // 4. Make the invocation durable. The event is acknowledged only after that.

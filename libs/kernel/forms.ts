@@ -11,8 +11,10 @@ import { type ProcessRegistry, type ProcessReport } from './process-registry.js'
  *   Earlier releases see an event without data.
  * - `stream_lanes.1`: not a form of data, but of ownership. Processes other than the one with a stream read model's lease
  *   write lanes of it (docs/adr/0048). A projector of an earlier release takes itself for the only writer.
+ * - `http_event.2`: the event of a request holds its JSON body once, and a header of the invocation says where
+ *   (component-model/http-event.ts). Runners of earlier releases run it with an empty `bodyRaw`.
  */
-export const FORMS = ['lane_commit.2', 'event_data.2', 'stream_lanes.1'] as const;
+export const FORMS = ['lane_commit.2', 'event_data.2', 'stream_lanes.1', 'http_event.2'] as const;
 export type Form = (typeof FORMS)[number];
 
 /** What a writer asks before it uses a form. */

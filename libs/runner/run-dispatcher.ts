@@ -1,4 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
+import { bodyRangeOf } from '../component-model/http-event.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
@@ -160,7 +161,8 @@ export class RunDispatcher {
     const { settings, replies } = this.options.deps;
     this.inFlight++;
     const timeoutMs = headers.kind === 'timer' ? settings.timerTimeoutMs : settings.httpTimeoutMs;
-    const request = { invocationId: headers.id, event: record.value, timeoutMs };
+    const body = bodyRangeOf(record.value, headers['body']);
+    const request = { invocationId: headers.id, event: record.value, body, timeoutMs };
     sandbox
       .run(
         headers.respond === ''

@@ -1,3 +1,4 @@
+import { bodyRangeOf, wholeEvent } from '../component-model/http-event.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type SourceDefinition } from '../sources/published.js';
 import { type InFlightInvocations } from './in-flight-invocations.js';
@@ -34,7 +35,7 @@ export class RunFinisher {
     const outcome = warnedOfReply(mask.outcome(left), headers);
     const execution = {
       ...executionOf(sourceId, headers.id, definition, workspaceId, timeOf(invocation)),
-      event: () => mask.json(record.value),
+      event: () => mask.json(wholeEvent(record.value, bodyRangeOf(record.value, headers['body']))),
       hops: Number(headers.hops),
       ...(headers['nostore'] === '1' ? { nostore: true as const } : {}),
       ...(headers['replay'] === undefined ? {} : { replay: true as const }),

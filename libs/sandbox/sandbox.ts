@@ -2,6 +2,7 @@
 import { type WaitingEvents } from '../component-model/delayed-limits.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
 import { type ProcessCall } from '../component-model/hooks.js';
+import { type BodyRange } from '../component-model/http-event.js';
 import { type ConfiguredRequest } from '../component-model/http-request.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../component-model/run-output.js';
 
@@ -78,6 +79,8 @@ export interface RunRequest {
   readonly invocationId: string;
   /** JSON text of the event, passed to the process unchanged. */
   readonly event: string;
+  /** Set when the text holds the body of a request once. */
+  readonly body?: BodyRange | undefined;
   readonly timeoutMs: number;
   /** Called at once for `respond({immediate: true})`. */
   readonly onImmediateResponse?: (reply: HttpReply) => void;

@@ -9,7 +9,7 @@ import { type LogRecord } from './stream-log.js';
  */
 export type InvocationKind = 'http' | 'timer' | 'apphook' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
 
-/** Headers on `invocations.*`. The value is the JSON of the event that `run` receives. */
+/** Headers on `invocations.*`. The value is the JSON of the event that `run` receives, or stands for it (`body`). */
 export interface InvocationHeaders extends Record<string, string> {
   /** `inv_…`, equal on a repeat (router restart, timer tick). */
   id: string;
@@ -52,6 +52,8 @@ export interface EmitHeaders extends Record<string, string> {
  * names an error, `nostore` = '1' for an event that no list keeps, and `notrigger` = '1' for one that no listener gets.
  * An invocation of an emit carries `emitter` and `emit`, and `subscription` and `event` (the event id) when the emit is in
  * the order of its emitter's event ids, which no event of the platform and no replay is.
+ * An invocation of a request carries `body`, where the value holds the body, if it holds it once
+ * (component-model/http-event.ts).
  * An invocation carries `nostore` for what its run leaves. An invocation and a delivery of a replay carry `replay`, its
  * id. Those of a delete are `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
  * regardless of `channel`. A delay also has `out`, the channel on which it goes out, and `deliver`, epoch milliseconds.

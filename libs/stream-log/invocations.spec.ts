@@ -42,6 +42,11 @@ describe('the headers of invocations', () => {
       '{"id":"inv_0loyw3vg4*","kind":"http","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"0","prop":"http","respond":"here"}',
     ],
     [
+      'http, with the body once',
+      httpInvocation(topics, { ...call, prop: 'http', respond: '', event }, '3,9'),
+      '{"id":"inv_0loyw3vg4*","kind":"http","source":"dc_1","workspace":"o_1","at":"1700000000500","hops":"0","prop":"http","respond":"","body":"3,9"}',
+    ],
+    [
       'timer',
       timerInvocation(topics, { ...call, prop: 'timer', dueAt: 1_700_000_000_000, event }),
       '{"id":"inv_1syxpraq9tpj5sdtef","kind":"timer","source":"dc_1","workspace":"o_1","at":"1700000000000","hops":"0","prop":"timer","respond":""}',

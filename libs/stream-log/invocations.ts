@@ -26,11 +26,19 @@ interface WithEvent {
   readonly event: string;
 }
 
-/** A request to the endpoint of an interface prop. */
+/**
+ * A request to the endpoint of an interface prop.
+ * @param bodyAt where the event holds the body, if it holds it once (component-model/http-event.ts)
+ */
 export const httpInvocation = (
   topics: TopicPolicy,
   call: Call & WithEvent & { readonly prop: string; readonly respond: string },
-): Invocation => invocation(topics, 'http', newId('inv', call.now), call, call.event);
+  bodyAt?: string,
+): Invocation => {
+  const request = invocation(topics, 'http', newId('inv', call.now), call, call.event);
+  if (bodyAt !== undefined) request.headers['body'] = bodyAt;
+  return request;
+};
 
 /** A request whose event is only listed, as a test of the source. */
 export const testEventInvocation = (topics: TopicPolicy, call: Call & WithEvent): Invocation => {

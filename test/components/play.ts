@@ -4,6 +4,7 @@ import { type DedupeCache } from '#libs/runner/run-journal.js';
 import { runResult } from '#libs/runner/run-result.js';
 import { replyOf } from '#libs/sandbox/reply-of.js';
 import { type RunOutcome, type Sandbox } from '#libs/sandbox/sandbox.js';
+import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { EventIds } from '#libs/stream-log/event-ids.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -93,7 +94,7 @@ const take = async (scene: Scene, step: Step): Promise<void> => {
 
 const ask = async (scene: Scene, request: Request): Promise<void> => {
   const { method = 'POST', path = '/', query = '', headers = {}, body = '', binary } = request;
-  const event = await endpointEvent({
+  const arrived = {
     method,
     path,
     query,
@@ -101,15 +102,18 @@ const ask = async (scene: Scene, request: Request): Promise<void> => {
     body: Buffer.from(body, binary ? 'latin1' : 'utf8'),
     clientIp: '192.0.2.7',
     url: `https://ekey1.example.test${path}${query === '' ? '' : `?${query}`}`,
-  });
+  };
+  const { text: event, bodyAt } = await endpointEvent(arrived, true);
+  const eventBody = bodyRangeOf(event, bodyAt);
   let immediate: HttpReply | undefined;
   const outcome = await scene.sandbox.run({
     invocationId: 'inv_request',
     event,
+    body: eventBody,
     timeoutMs: scene.timeoutMs,
     onImmediateResponse: (reply) => (immediate = reply),
   });
-  keep(scene, outcome, event);
+  keep(scene, outcome, wholeEvent(event, eventBody));
   const custom = scene.planned.plan.endpoints.some(({ customResponse }) => customResponse);
   if (!custom) return;
   const { status, headers: sent, body: text, base64 } = immediate ?? replyOf(outcome);

@@ -81,7 +81,7 @@ describe('$emit', () => {
     const [error] = await instance.history(emitter, 1, '$errors');
     expect(error?.metadata).toMatchObject({ name: '$errors', emitter_id: emitter.id });
     expect(error?.event).toMatchObject({
-      original_event: { method: 'POST', body: { n: 5 } },
+      original_event: { method: 'POST', bodyRaw: '{"n":5}', body: { n: 5 } },
       original_context: {
         id: expect.any(String),
         ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

@@ -76,7 +76,11 @@ describe('the event that run gets', () => {
 
   it('hands on large numbers and odd text in bodyRaw exactly', async () => {
     const text = '{ "big": 12345678901234567890, "text": "\\u0000 \u2028 🚰", "__proto__": { "x": 1 } }';
-    expect((await got(text, { 'content-type': JSON_TYPE })).bodyRaw).toBe(text);
+    const event = await got(text, { 'content-type': JSON_TYPE });
+    expect(event.bodyRaw).toBe(text);
+    expect(JSON.stringify(event.body)).toBe(JSON.stringify(JSON.parse(text)));
+    const keys = ['method', 'path', 'query', 'headers', 'bodyRaw', 'body', 'client_ip', 'url'];
+    expect(Object.keys(event)).toEqual(keys);
   });
 });
 

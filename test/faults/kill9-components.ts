@@ -1,10 +1,10 @@
 /** Sources whose state reveals a lost, repeated or half-committed run. Each emits `{id, …}` for a body `{id}`. */
 
-/** Stateless, so its runs overlap. */
+/** Stateless, so its runs overlap. Its events come in either form while releases change. */
 export const RELAY = `export default {
   name: 'Kill relay', key: 'kill-relay', version: '1',
   props: { http: '$.interface.http' },
-  run(event) { this.$emit({ id: event.body.id }); },
+  run(event) { this.$emit({ id: JSON.parse(event.bodyRaw).id }); },
 };`;
 
 /** Run n emits n, because the db and the emits are committed together or not at all. */

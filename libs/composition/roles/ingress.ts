@@ -19,7 +19,7 @@ export interface IngressRoleOptions {
 
 /** Role `ingress`, step 1 of the path of an event. Admits what the other roles can take. The caller serves requests. */
 export const startIngressRole = (
-  { config, plane, topics, logger, metrics, platformEvents, closing }: RoleProcess,
+  { config, plane, topics, forms, logger, metrics, platformEvents, closing }: RoleProcess,
   { backlog, room, counting, relay }: IngressRoleOptions,
 ): Ingress => {
   const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
@@ -45,6 +45,7 @@ export const startIngressRole = (
     replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
     proxies: new TrustedProxies(config.trustedProxies),
     clock: plane.clock,
+    forms,
     metrics: metrics.ingress,
     onRefused: ({ sourceId, workspaceId }, { code, text }) => {
       // The disk is watched and told of by itself.

@@ -13,6 +13,7 @@ import {
 import { splitBundle } from '../protocol/source-map.js';
 import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
+import { withBodyRaw } from '../../component-model/http-event.js';
 import { answerCall } from './answer-call.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
 import { BoundComponent, componentOf } from './component.js';
@@ -42,8 +43,10 @@ class Child {
   private db = new SourceDb({});
   private readonly waiting = new Waiting();
   private component: BoundComponent | undefined;
-  private readonly queue = new RunQueue((n, event) =>
-    this.execute(n, this.endRun, (component, execution) => component.run(execution, JSON.parse(event))),
+  private readonly queue = new RunQueue((n, event, bodyRaw) =>
+    this.execute(n, this.endRun, (component, execution) =>
+      component.run(execution, withBodyRaw(JSON.parse(event), bodyRaw)),
+    ),
   );
 
   constructor() {

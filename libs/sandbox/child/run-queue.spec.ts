@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { type SentRun } from '../protocol/protocol.js';
 import { RunQueue } from './run-queue.js';
 
 const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -38,6 +39,24 @@ describe('the queue of runs in a process', () => {
     expect(Math.max(...steps)).toBe(1);
     // Control: several short runs start in one turn of the loop.
     expect((await turnsOf(1, concurrency, frames))[0]).toBe(8);
+  });
+
+  it('gives the text of a body that stands once with the event, after texts of any characters', async () => {
+    const started: unknown[] = [];
+    const queue: RunQueue = new RunQueue((...run) => started.push(run));
+    queue.concurrency = 2;
+    const [first, second] = ['["🙂é"]', '{"é€":["🙂"]}'];
+    const bytes = [first, second].map((text) => Buffer.byteLength(text)) as [number, number];
+    const runs: SentRun[] = [
+      [1, bytes[0]],
+      [2, bytes[1], 6, 12],
+    ];
+    queue.add(runs, Buffer.from(first + second));
+    await immediate();
+    expect(started).toEqual([
+      [1, first, undefined],
+      [2, second, '["🙂"]'],
+    ]);
   });
 
   it('never starts dropped runs, even planned ones, and continues with later runs', async () => {

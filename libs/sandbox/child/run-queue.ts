@@ -1,6 +1,9 @@
+import { type SentRun } from '../protocol/protocol.js';
+
 interface Waiting {
   readonly n: number;
   readonly event: string;
+  readonly bodyRaw: string | undefined;
 }
 
 /** Time after which the process reads from the host before the next run. The host may want unstarted runs back. */
@@ -16,16 +19,20 @@ export class RunQueue {
   /** Time at which the first planned run started. Undefined until then. */
   private turnAt: number | undefined;
 
-  /** `start` gives control to the component. The caller must call `ended` once for each started run. */
+  /**
+   * `start` gives control to the component, with the text of the event, and that of its body where it holds that once. The
+   * caller must call `ended` once for each started run.
+   */
   constructor(
-    private readonly start: (n: number, event: string) => void,
+    private readonly start: (n: number, event: string, bodyRaw: string | undefined) => void,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  add(runs: readonly (readonly [number, number])[], raw: Buffer): void {
+  add(runs: readonly SentRun[], raw: Buffer): void {
     let at = 0;
-    for (const [n, bytes] of runs) {
-      this.waiting.push({ n, event: raw.toString('utf8', at, at + bytes) });
+    for (const [n, bytes, start, end] of runs) {
+      const event = raw.toString('utf8', at, at + bytes);
+      this.waiting.push({ n, event, bodyRaw: start === undefined ? undefined : event.slice(start, end) });
       at += bytes;
     }
     this.pump();
@@ -75,6 +82,6 @@ export class RunQueue {
       this.next = 0;
     }
     this.running++;
-    this.start(first.n, first.event);
+    this.start(first.n, first.event, first.bodyRaw);
   };
 }

@@ -1,6 +1,6 @@
 import { type ProcessCall } from '../../component-model/hooks.js';
 import { type Clock } from '../../kernel/clock.js';
-import { MAX_BATCH, MB } from '../protocol/protocol.js';
+import { MAX_BATCH, MB, type SentRun } from '../protocol/protocol.js';
 import { type RunOutcome } from '../sandbox.js';
 import { type ChildChannel } from './child-channel.js';
 import { RunCollector } from './run-collector.js';
@@ -102,7 +102,7 @@ export class RunSender {
   private sendFrame(): void {
     const { sent, channel, watchdog, account, clock } = this.options;
     const now = clock.now();
-    const runs: [number, number][] = [];
+    const runs: SentRun[] = [];
     const texts: string[] = [];
     let bytes = 0;
     while (runs.length < MAX_BATCH && bytes < MAX_FRAME_BYTES) {
@@ -110,9 +110,10 @@ export class RunSender {
       if (!unsent) break;
       const { request, resolve, reject } = unsent;
       const n = sent.nextNumber();
-      const length = Buffer.byteLength(request.event);
-      runs.push([n, length]);
-      texts.push(request.event);
+      const { event, body } = request;
+      const length = Buffer.byteLength(event);
+      runs.push(body === undefined ? [n, length] : [n, length, body.start, body.end]);
+      texts.push(event);
       bytes += length;
       account.hold(length);
       sent.add(

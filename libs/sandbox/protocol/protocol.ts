@@ -90,12 +90,16 @@ export const MAX_RECORD_BYTES = 64 * MB;
 /** Size limit of a record from a child. */
 export const MAX_CHILD_RECORD_BYTES = 7 * MB;
 
+/** Number of a run, byte length of its event, and where the text holds the body, if it holds it once (BodyRange). */
+export type SentRun =
+  readonly [n: number, bytes: number] | readonly [n: number, bytes: number, start: number, end: number];
+
 /** Message from host to child. */
 export type HostMessage =
   /** Raw: the bundle. */
   | { readonly t: 'init'; readonly settings: ChildSettings }
-  /** Raw: the concatenated texts of the events. `runs` gives the number and byte length of each. */
-  | { readonly t: 'run'; readonly runs: readonly (readonly [n: number, bytes: number])[] }
+  /** Raw: the concatenated texts of the events. */
+  | { readonly t: 'run'; readonly runs: readonly SentRun[] }
   | { readonly t: 'hook'; readonly n: number; readonly hook: ProcessCall }
   /** Raw: JSON of the ComponentCall. */
   | { readonly t: 'ask'; readonly n: number }

@@ -27,11 +27,12 @@ export interface Bridge {
   readonly abortFetch: (id: number) => void;
 }
 
-/** Realm functions that the host calls, with strings and numbers only. None of them throws or returns a value. */
+/** Realm functions that the host calls, with strings, numbers and undefined only. None of them throws or returns a value. */
 export interface Realm {
   /** Called before the component is evaluated. `settings` is JSON of RealmSettings. */
   readonly prepare: (settings: string) => void;
-  readonly run: (n: number, event: string) => void;
+  /** `bodyRaw` is the text of the body where `event` holds that once. */
+  readonly run: (n: number, event: string, bodyRaw: string | undefined) => void;
   readonly hook: (n: number, name: string) => void;
   /** What waits in `$in` from now on. */
   readonly waiting: (count: number, bytes: number) => void;

@@ -93,6 +93,20 @@ describe('components in a vm2 realm, against the plain child', () => {
     expect(outcomes[0]?.emits[0]).toMatchObject({ id: 'd1', summary: 'issues opened in a/b by é' });
   });
 
+  it('reads an event that holds its body once', async () => {
+    const text = '{"method":"POST","bodyRaw":"","body": { "é": "🙂", "__proto__": 1 } ,"url":"u"}';
+    const [start, end] = [text.indexOf(' {'), text.indexOf(',"url"')];
+    for (const sandboxes of [plain, realm]) {
+      const sandbox = await sandboxes.start(body(`this.$emit(JSON.stringify(event))`));
+      const request = { invocationId: `inv_${++count}`, event: text, body: { start, end }, timeoutMs: 5_000 };
+      const { emits } = await sandbox.run(request);
+      await sandbox.stop();
+      expect(JSON.parse(emits[0]?.payload ?? '')).toBe(
+        `{"method":"POST","bodyRaw":" { \\"é\\": \\"🙂\\", \\"__proto__\\": 1 } ","body":{"é":"🙂","__proto__":1},"url":"u"}`,
+      );
+    }
+  });
+
   it('runs examples/feed', async () => {
     const code = await readFile(example('feed', 'component.mjs'), 'utf8');
     const [first, second] = await both(code, [{}, {}], {

@@ -31,9 +31,9 @@ class Vm2Child {
   private readonly current = new AsyncLocalStorage<number>();
   private readonly runs = new Set<number>();
   private readonly hooks = new Set<number>();
-  private readonly queue = new RunQueue((n, event) => {
+  private readonly queue = new RunQueue((n, event, bodyRaw) => {
     this.runs.add(n);
-    this.enter(n, () => this.realm.run(n, event));
+    this.enter(n, () => this.realm.run(n, event, bodyRaw));
   });
   private map: Buffer | undefined;
   private readonly vm = new VM({ wasm: false });
