@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { attemptRecord, packAttempts } from '#libs/stream-log/attempt-records.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { attemptAt } from '#libs/stream-log/testing/attempts.js';
 import { readManifest } from './archive-reader.js';
 import { type MovedEngines } from './export-installation.js';
 import { sealOf } from './import-installation.js';
@@ -108,6 +110,18 @@ describe('export and import', () => {
     const contents: Readonly<Record<string, unknown>> = await contentsIn(source, folder());
     expect(JSON.stringify(contents['emits-routed'])).not.toContain('private 8');
     expect(JSON.stringify(contents['emits-unrouted'])).toContain('private 9');
+  });
+
+  it('holds each attempt as a record of its own, also those that were recorded together', async () => {
+    const attempts = [1, 2].map((n) => attemptAt(n, { key: 'wh_a' }));
+    await source.log.publish(packAttempts(attempts).map(({ record }) => record));
+    const contents: Readonly<Record<string, readonly unknown[]>> = await contentsIn(source, folder());
+    const alone = attempts.map((attempt) => attemptRecord(attempt));
+    expect(contents['attempts']).toMatchObject([
+      { headers: { id: 'dlv_3/1' } },
+      ...alone.map(({ headers }) => ({ headers })),
+    ]);
+    expect(contents['attempts']?.at(-1)).toMatchObject({ key: 'wh_a', value: alone[1]?.value });
   });
 
   it('moves the runs still to do, but no ended runs, in whatever order they ended, and no hooks', async () => {

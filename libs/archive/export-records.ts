@@ -1,7 +1,8 @@
 import { DEFAULT_WEBHOOK_SETTINGS } from '#libs/delivery/webhook-settings.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
-import { type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
+import { type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type ArchivedRecord } from './archive-format.js';
 
@@ -44,10 +45,13 @@ export async function* deliveriesToDo(log: StreamLog): AsyncIterable<ArchivedRec
   }
 }
 
+/** Reads each attempt as a record of its own, which every release can import. */
 export async function* attempts(log: StreamLog): AsyncIterable<ArchivedRecord> {
   for (const topic of await log.topics(ATTEMPTS)) {
     for (const lane of await log.lanes(topic)) {
-      for await (const record of recordsOf(log, lane, -1)) yield archived(record);
+      for await (const record of recordsOf(log, lane, -1)) {
+        for (const attempt of attemptsOf(record)) yield archived(attemptRecord(attempt));
+      }
     }
   }
 }
@@ -102,4 +106,4 @@ async function* recordsOf(
   }
 }
 
-const archived = ({ key, headers, value }: StoredRecord): ArchivedRecord => ({ key, headers, value });
+const archived = ({ key, headers, value }: LogRecord): ArchivedRecord => ({ key, headers, value });

@@ -1,35 +1,7 @@
+import { type Attempt, type RecordedOutcome, type AttemptValue } from '#libs/stream-log/attempt-records.js';
 import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type ScheduledRetry } from './retry-schedule.js';
-
-/** Outcome of an attempt; `final` is a failure that is not retried. */
-export type AttemptRecordOutcome = 'success' | 'retry' | 'final';
-
-/** Headers of a record on the topic `attempts`. Key: webhook id; value: JSON of AttemptRecordValue. */
-export interface AttemptRecordHeaders extends Record<string, string> {
-  /** `<delivery id>/<attempt>`; a repeat has the same id. */
-  id: string;
-  delivery: string;
-  webhook: string;
-  workspace: string;
-  emitter: string;
-  emit: string;
-  event: string;
-  channel: string;
-  attempt: string;
-  outcome: AttemptRecordOutcome;
-}
-
-export interface AttemptRecordValue {
-  /** Epoch milliseconds of the attempt's start. */
-  readonly ts: number;
-  readonly ms: number;
-  readonly status: number | null;
-  /** `status 503`, `ECONNREFUSED: …`, `inactive`, …; null for success. */
-  readonly error: string | null;
-  readonly nextAttemptAt: number | null;
-  readonly responseSnippet: string;
-}
 
 /** A delivery as read from its topic. `defers` counts how often it was put off without an attempt. */
 export interface Delivery {
@@ -57,27 +29,30 @@ export const readDelivery = (record: LogRecord): Delivery | undefined => {
   };
 };
 
-export const attemptRecord = (
+/** The attempt at a delivery that is now known. */
+export const attemptOf = (
   topic: string,
   { headers, attempt }: Delivery,
-  outcome: AttemptRecordOutcome,
-  value: AttemptRecordValue,
-): LogRecord => {
-  const { id, webhook, workspace, emitter, emit, event, channel } = headers;
-  const attemptHeaders: AttemptRecordHeaders = {
-    id: `${id}/${attempt}`,
-    delivery: id,
-    webhook,
-    workspace,
-    emitter,
-    emit,
-    event,
-    channel,
-    attempt: String(attempt),
-    outcome,
-  };
-  return { topic, key: webhook, headers: attemptHeaders, value: JSON.stringify(value) };
-};
+  outcome: RecordedOutcome,
+  { ts, ms, status, error, nextAttemptAt, responseSnippet }: AttemptValue,
+): Attempt => ({
+  topic,
+  key: headers.webhook,
+  delivery: headers.id,
+  attempt,
+  outcome,
+  workspace: headers.workspace,
+  emitter: headers.emitter,
+  channel: headers.channel,
+  emit: headers.emit,
+  event: headers.event,
+  ts,
+  ms,
+  status,
+  error,
+  nextAttemptAt,
+  responseSnippet,
+});
 
 const waitingEntry = (
   delivery: Delivery,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Delivery } from './delivery-records.js';
 import { type AttemptResult } from './http-attempt.js';
@@ -54,7 +53,6 @@ const ended = (outcome: AttemptOutcome, more: Partial<AttemptResult>) => ({
   endedAt: NOW,
 });
 const response = (status: number) => ended({ kind: 'response', status }, { status, snippet: 'ok' });
-const valueOf = (record: LogRecord | undefined): unknown => JSON.parse(record?.value ?? 'null');
 
 describe('OutcomeRecorder', () => {
   it('records a success, and acknowledges the delivery once that is durable', () => {
@@ -62,8 +60,17 @@ describe('OutcomeRecorder', () => {
     expect(recorder.attempted(claim(), response(200)).kind).toBe('success');
     const [outcome] = pushed;
     expect(outcome?.waiting).toBeUndefined();
-    expect(outcome?.attempt).toMatchObject({ topic: 'attempts', headers: { id: 'dlv_1/1', outcome: 'success' } });
-    expect(valueOf(outcome?.attempt)).toEqual({
+    expect(outcome?.attempt).toEqual({
+      topic: 'attempts',
+      key: 'wh_1',
+      delivery: 'dlv_1',
+      attempt: 1,
+      outcome: 'success',
+      workspace: 'o_1',
+      emitter: 'dc_1',
+      channel: '',
+      emit: 'e',
+      event: '1-1',
       ts: NOW - 12,
       ms: 12,
       status: 200,
@@ -80,7 +87,7 @@ describe('OutcomeRecorder', () => {
     const { recorder, claim, pushed } = world();
     expect(recorder.attempted(claim(), response(503)).kind).toBe('retry');
     expect(pushed[0]?.waiting).toMatchObject({ dueAt: NOW + 10, record: { headers: { attempt: '2' } } });
-    expect(valueOf(pushed[0]?.attempt)).toMatchObject({ error: 'status 503', nextAttemptAt: NOW + 10 });
+    expect(pushed[0]?.attempt).toMatchObject({ error: 'status 503', nextAttemptAt: NOW + 10 });
     expect(recorder.attempted(claim(2), response(503)).kind).toBe('final');
     expect(pushed[1]?.waiting).toBeUndefined();
   });
@@ -88,14 +95,14 @@ describe('OutcomeRecorder', () => {
   it('records the attempt that disables a webhook as final', () => {
     const { recorder, claim, pushed } = world();
     expect(recorder.attempted(claim(), response(410)).kind).toBe('disable');
-    expect(pushed[0]?.attempt?.headers['outcome']).toBe('final');
+    expect(pushed[0]?.attempt?.outcome).toBe('final');
   });
 
   it('names the error of an attempt without an answer', () => {
     const { recorder, claim, pushed } = world();
     const error = 'ECONNREFUSED';
     recorder.attempted(claim(), ended({ kind: 'error', error }, { error, message: 'connect' }));
-    expect(valueOf(pushed[0]?.attempt)).toMatchObject({ error: 'ECONNREFUSED: connect', status: null });
+    expect(pushed[0]?.attempt).toMatchObject({ error: 'ECONNREFUSED: connect', status: null });
   });
 
   it('puts a delivery off without an attempt, and counts it', () => {
@@ -109,8 +116,8 @@ describe('OutcomeRecorder', () => {
   it('records a dropped delivery as final, with the reason', () => {
     const { recorder, claim, pushed } = world();
     recorder.drop(claim(), 'inactive');
-    expect(pushed[0]?.attempt?.headers['outcome']).toBe('final');
-    expect(valueOf(pushed[0]?.attempt)).toMatchObject({ ts: NOW, ms: 0, status: null, error: 'inactive' });
+    expect(pushed[0]?.attempt?.outcome).toBe('final');
+    expect(pushed[0]?.attempt).toMatchObject({ ts: NOW, ms: 0, status: null, error: 'inactive' });
   });
 
   it('writes and acknowledges nothing once another worker owns the lane', async () => {

@@ -1,7 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { attemptRecord, deferred, nextAttempt, type Delivery } from './delivery-records.js';
+import { attemptOf, deferred, nextAttempt, type Delivery } from './delivery-records.js';
 import { type EventOrder } from './event-order.js';
 import { type AttemptResult } from './http-attempt.js';
 import { type LaneWork } from './lane-work.js';
@@ -61,7 +61,7 @@ export class OutcomeRecorder {
       nextAttemptAt,
       responseSnippet: result.snippet,
     };
-    const attempt = attemptRecord(topics.attempts(), delivery, recorded, value);
+    const attempt = attemptOf(topics.attempts(), delivery, recorded, value);
     if (nextAttemptAt === null) this.record(claimed, { attempt });
     else this.record(claimed, { attempt, waiting: nextAttempt(delivery, this.topicOf(delivery), nextAttemptAt) });
     return decision;
@@ -79,7 +79,7 @@ export class OutcomeRecorder {
     const { clock, metrics, topics } = this.options;
     metrics?.onAttempt?.('final', null, 0);
     const value = { ts: clock.now(), ms: 0, status: null, error, nextAttemptAt: null, responseSnippet: '' };
-    this.record(claimed, { attempt: attemptRecord(topics.attempts(), claimed.delivery, 'final', value) });
+    this.record(claimed, { attempt: attemptOf(topics.attempts(), claimed.delivery, 'final', value) });
   }
 
   private topicOf({ headers }: Delivery): string {

@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { attemptsOf } from '#libs/stream-log/attempt-records.js';
+import { attemptAt } from '#libs/stream-log/testing/attempts.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { OutcomeWriter } from './outcome-writer.js';
 import { InMemoryRetrySchedule } from './testing/in-memory-retry-schedule.js';
 import { until } from './testing/worker-harness.js';
 
-const attempt = (topic: string, key: string): LogRecord => ({ topic, key, headers: {}, value: key });
-const waiting = (key: string) => ({ id: key, owner: 'wh_1', dueAt: 1, record: attempt('deliveries.wh_1', key) });
+const retry = { topic: 'deliveries.wh_1', key: 'wh_1', headers: {}, value: '' };
+const waiting = (delivery: string) => ({ id: delivery, owner: 'wh_1', dueAt: 1, record: retry });
 
 const writers: OutcomeWriter[] = [];
 afterEach(() => {
@@ -19,27 +20,36 @@ const world = async () => {
   const schedule = new InMemoryRetrySchedule();
   const failures: string[] = [];
   const nothing = (): void => undefined;
+  const forms = { agreed: true };
   const writer = new OutcomeWriter({
     log,
     schedule,
+    forms: { mayWrite: () => forms.agreed },
     logger: { info: nothing, warn: nothing, error: (_: object, message: string) => void failures.push(message) },
     onFailure: nothing,
     onScheduled: nothing,
   });
   writers.push(writer);
   const durable: string[] = [];
-  const push = (key: string, topic: string, retries = false): void =>
+  const push = (delivery: string, topic: string, retries = false): void =>
     writer.push({
-      attempt: attempt(topic, key),
-      durable: () => durable.push(key),
-      ...(retries && { waiting: waiting(key) }),
+      attempt: attemptAt(1, { topic, delivery }),
+      durable: () => durable.push(delivery),
+      ...(retries && { waiting: waiting(delivery) }),
     });
-  return { log, schedule, failures, writer, durable, push };
+  /** The deliveries of each record. */
+  const recordsOf = (topic: string): string[] =>
+    log.recordsOf(topic).map((record) =>
+      attemptsOf(record)
+        .map(({ delivery }) => delivery)
+        .join(' '),
+    );
+  return { log, schedule, forms, failures, writer, durable, push, recordsOf };
 };
 
 describe('the outcomes of deliveries, while the attempts of some cannot be written', () => {
   it('schedule their next attempts, write the other attempts, and acknowledge only what is durable', async () => {
-    const { log, schedule, failures, writer, durable, push } = await world();
+    const { log, schedule, failures, writer, durable, push, recordsOf } = await world();
     log.hang('attempts');
     push('a', 'attempts', true);
     push('b', 'attempts-2');
@@ -51,13 +61,13 @@ describe('the outcomes of deliveries, while the attempts of some cannot be writt
     expect(durable).toEqual(['b', 'd']);
     expect([...schedule.entries.keys()]).toEqual(['a', 'c', 'd']);
     log.refuse('attempts');
-    await until(() => log.hangingOf('attempts') === 2);
+    await until(() => log.hangingOf('attempts') === 1);
     expect(failures).toContain('cannot write delivery results to the log');
     log.recover('attempts');
     await writer.idle();
     expect(durable).toEqual(['b', 'd', 'a', 'c']);
-    expect(log.recordsOf('attempts').map(({ value }) => value)).toEqual(['a', 'c']);
-    expect(log.recordsOf('attempts-2').map(({ value }) => value)).toEqual(['b', 'd']);
+    expect(recordsOf('attempts')).toEqual(['a c']);
+    expect(recordsOf('attempts-2')).toEqual(['b', 'd']);
   });
 
   it('acknowledge nothing more once they are abandoned', async () => {
@@ -69,5 +79,36 @@ describe('the outcomes of deliveries, while the attempts of some cannot be writt
     await writer.idle();
     log.recover('attempts');
     expect(durable).toEqual([]);
+  });
+});
+
+describe('the attempts of a webhook that wait for the same write', () => {
+  it('are one record, and each delivery is acknowledged once that is durable', async () => {
+    const { log, writer, durable, push, recordsOf } = await world();
+    log.hang('attempts');
+    push('a', 'attempts');
+    await until(() => log.hangingOf('attempts') === 1);
+    for (const delivery of ['b', 'c', 'd']) push(delivery, 'attempts');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(durable).toEqual([]);
+    log.recover('attempts');
+    await writer.idle();
+    expect(recordsOf('attempts')).toEqual(['a', 'b c d']);
+    expect(durable).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('are records of their own when a process that cannot read the form starts before they are written', async () => {
+    const { log, forms, writer, durable, push, recordsOf } = await world();
+    log.hang('attempts');
+    push('a', 'attempts');
+    push('b', 'attempts');
+    await until(() => log.hangingOf('attempts') === 1);
+    forms.agreed = false;
+    log.refuse('attempts');
+    await until(() => log.hangingOf('attempts') === 2);
+    log.recover('attempts');
+    await writer.idle();
+    expect(recordsOf('attempts')).toEqual(['a', 'b']);
+    expect(durable).toEqual(['a', 'b']);
   });
 });

@@ -1,7 +1,9 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
+import { type Forms } from '#libs/kernel/forms.js';
+import { type Attempt, attemptRecord, packAttempts } from '#libs/stream-log/attempt-records.js';
 import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
-import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
@@ -9,7 +11,7 @@ import { type DeliveryLogger } from './webhook-settings.js';
 export interface DeliveryOutcome {
   /** The delivery's next attempt. Written first, so that a crash at no point loses the delivery. */
   readonly waiting?: ScheduledRetry;
-  readonly attempt?: LogRecord;
+  readonly attempt?: Attempt;
   /** Called when all writes are durable; acknowledges the delivery. */
   readonly durable: () => void;
 }
@@ -20,6 +22,7 @@ const PAUSES = { firstMs: 100, longestMs: 5000 };
 export interface OutcomeWriterOptions {
   readonly log: StreamLog;
   readonly schedule: RetrySchedule;
+  readonly forms: Pick<Forms, 'mayWrite'>;
   readonly logger: DeliveryLogger;
   readonly onFailure: () => void;
   /** Called after retries were scheduled, with the earliest due time. */
@@ -27,7 +30,8 @@ export interface OutcomeWriterOptions {
 }
 
 /**
- * Writes the outcomes of deliveries in groups: next attempts to the schedule, then attempts to the log. A failed write
+ * Writes the outcomes of deliveries in groups: next attempts to the schedule, then attempts to the log, those of a webhook
+ * that wait for the same write as one record (docs/adr/0051). A failed write
  * is retried until it succeeds or `abandon` is called. While a lane of attempts cannot be written, next attempts are
  * scheduled all the same, and so are the outcomes of other lanes. Outcomes that are not durable are not acknowledged,
  * so their number is bounded by the records in flight, and their deliveries come again after a restart.
@@ -37,11 +41,15 @@ export class OutcomeWriter {
   private running: Promise<void> | undefined;
   private abandoned = false;
   private readonly retry = new WakeablePause();
-  private readonly attempts: PatientPublisher;
+  private readonly attempts: PatientPublisher<Attempt>;
 
   constructor(private readonly options: OutcomeWriterOptions) {
     this.attempts = new PatientPublisher({
       log: options.log,
+      pack: (attempts) =>
+        options.forms.mayWrite('attempts.2')
+          ? packAttempts(attempts)
+          : attempts.map((attempt) => ({ record: attemptRecord(attempt), count: 1 })),
       onFailure: (error, _topic, retryInMs) => this.failed('log', error, retryInMs),
     });
   }

@@ -29,13 +29,20 @@ export interface WebhookWorker {
  * delivery is acknowledged only when its result is durable, and its next attempt if there is one.
  */
 export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {
-  const { log, schedule, clock, logger, topics, tables, metrics } = options;
+  const { log, schedule, forms, clock, logger, topics, tables, metrics } = options;
   const settings = { ...DEFAULT_WEBHOOK_SETTINGS, ...options.settings };
   const random = options.random ?? Math.random;
   const onFailure = (): void => metrics?.onWriteFailure?.();
 
   // 1. The writer of results and the retry pump.
-  const outcomes = new OutcomeWriter({ log, schedule, logger, onFailure, onScheduled: (dueAt) => pump?.expect(dueAt) });
+  const outcomes = new OutcomeWriter({
+    log,
+    schedule,
+    forms,
+    logger,
+    onFailure,
+    onScheduled: (dueAt) => pump?.expect(dueAt),
+  });
   const deliverer = new Deliverer({ ...options, settings, random, outcomes });
   const pump =
     options.pump === 'elsewhere'

@@ -13,8 +13,10 @@ import { type ProcessRegistry, type ProcessReport } from './process-registry.js'
  *   write lanes of it (docs/adr/0048). A projector of an earlier release takes itself for the only writer.
  * - `http_event.2`: the event of a request holds its JSON body once, and a header of the invocation says where
  *   (component-model/http-event.ts). Runners of earlier releases run it with an empty `bodyRaw`.
+ * - `attempts.2`: a record on the topic `attempts` holds several attempts of a webhook (stream-log/attempt-records.ts).
+ *   Earlier releases pass over such a record, so its attempts are in no list.
  */
-export const FORMS = ['lane_commit.2', 'event_data.2', 'stream_lanes.1', 'http_event.2'] as const;
+export const FORMS = ['lane_commit.2', 'event_data.2', 'stream_lanes.1', 'http_event.2', 'attempts.2'] as const;
 export type Form = (typeof FORMS)[number];
 
 /** What a writer asks before it uses a form. */

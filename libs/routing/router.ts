@@ -5,7 +5,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
-import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
+import { eachAlone, PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
@@ -132,6 +132,7 @@ class Routing {
   ) {
     this.publisher = new PatientPublisher({
       log: options.log,
+      pack: eachAlone,
       onFailure: (error, topic, retryInMs) => {
         this.failures++;
         options.logger?.error({ err: error, topic, retryInMs }, 'cannot pass events on to a listener');

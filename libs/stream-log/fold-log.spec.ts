@@ -16,6 +16,7 @@ describe('foldLog', () => {
       appliedTo: async (lane: string) => (lane === 'emits.dc_1' ? (first?.offset ?? -1) : -1),
       apply: async (records: readonly StoredRecord[]) => {
         for (const { lane, value } of records) folded.push(`${lane} ${value}`);
+        return records.length;
       },
     };
     const progress: number[] = [];

@@ -8,14 +8,14 @@ export interface PendingBatch {
 }
 
 export interface GatheringOptions {
-  /** Times to gather batches before one write, when few records arrive and when many do. */
+  /** Times to gather batches before one write, when few documents arrive and when many do. */
   readonly gatherMs?: number | undefined;
   readonly gatherManyMs?: number | undefined;
   /** Called when it is time to write, which starts with `shift`. */
   readonly onDue: () => void;
 }
 
-/** Records per millisecond above which it gathers longer, because only the newest of many are written. */
+/** Documents per millisecond above which it gathers longer, because only the newest of many are written. */
 const MANY_PER_MS = 1;
 /** Time over which that rate is averaged, so that a burst does not delay what comes after it. */
 const RATE_MS = 500;
@@ -26,7 +26,7 @@ const WRITE_CHARS = 4 << 20;
 export class GatheredBatches {
   private pending: PendingBatch[] = [];
   private timer: NodeJS.Timeout | undefined;
-  /** Records per millisecond, averaged, and the time of the last write. */
+  /** Documents per millisecond, averaged, and the time of the last write. */
   private perMs = 0;
   private wroteAt = performance.now();
 
@@ -51,11 +51,11 @@ export class GatheredBatches {
     return this.pending.splice(0, batchesFor(this.pending, WRITE_CHARS));
   }
 
-  /** Notes the size of a write. The next pauses depend on the rate. */
-  wrote(records: number): void {
+  /** Notes the size of a write, with the documents that it did not keep. The next pauses depend on the rate. */
+  wrote(documents: number): void {
     const now = performance.now();
     const elapsed = Math.max(1, now - this.wroteAt);
-    this.perMs += (records / elapsed - this.perMs) * Math.min(1, elapsed / RATE_MS);
+    this.perMs += (documents / elapsed - this.perMs) * Math.min(1, elapsed / RATE_MS);
     this.wroteAt = now;
   }
 

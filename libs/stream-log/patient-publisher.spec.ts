@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PatientPublisher } from './patient-publisher.js';
+import { eachAlone, PatientPublisher } from './patient-publisher.js';
 import { type LogRecord } from './stream-log.js';
 import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
 
@@ -15,7 +15,7 @@ const world = async () => {
   const log = new InMemoryStreamLog();
   for (const topic of ['on', 'off']) await log.createTopic(topic);
   const failures: string[] = [];
-  const publisher = new PatientPublisher({ log, onFailure: ({ message }) => failures.push(message) });
+  const publisher = new PatientPublisher({ log, pack: eachAlone, onFailure: ({ message }) => failures.push(message) });
   const settled: string[] = [];
   const push = (topic: string, n: number, isWanted?: () => boolean): void =>
     publisher.push({

@@ -1,17 +1,31 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { type LogRecord, type StreamLog } from './stream-log.js';
 
-/** A record that must come into the log, however long that takes. */
-export interface Patient {
-  readonly record: LogRecord;
+/** What has a place in the log. */
+export interface Placed {
+  readonly topic: string;
+  readonly key: string;
+}
+
+/** A record that must come into the log, however long that takes, or what `pack` makes records of. */
+export interface Patient<R extends Placed = LogRecord> {
+  readonly record: R;
   /** Called once, when the record is durable: with its offset, or null when its topic does not exist. Must not throw. */
   readonly settled: (offset: number | null) => void;
   /** Asked before each attempt. After false the record is given up, and `settled` is not called. Default: true. */
   readonly isWanted?: () => boolean;
 }
 
-export interface PatientPublisherOptions {
+/** A record for the next `count` ones of those that wait. */
+export interface PackedRecord {
+  readonly record: LogRecord;
+  readonly count: number;
+}
+
+export interface PatientPublisherOptions<R extends Placed = LogRecord> {
   readonly log: Pick<StreamLog, 'publishEach'>;
+  /** Makes the records of one call of those of one key that wait. Asked again when they are published again. */
+  readonly pack: (waiting: readonly R[]) => readonly PackedRecord[];
   readonly onFailure: (error: Error, topic: string, retryInMs: number) => void;
 }
 
@@ -19,11 +33,15 @@ const PAUSES = { firstMs: 100, longestMs: 5_000 };
 /** Records of one key in one call. */
 const MAX_KEY = 512;
 
+/** `pack` for records that stay as they are. */
+export const eachAlone = (waiting: readonly LogRecord[]): readonly PackedRecord[] =>
+  waiting.map((record) => ({ record, count: 1 }));
+
 /** The records of one key of one topic. At most one call has some of them, so that they keep their order. */
-interface Lane {
+interface Lane<R extends Placed> {
   readonly name: string;
   readonly topic: string;
-  waiting: Patient[];
+  waiting: Patient<R>[];
   isBusy: boolean;
   readonly backoff: Backoff;
   retry?: NodeJS.Timeout;
@@ -33,18 +51,18 @@ interface Lane {
  * Publishes each record until the log takes it. Records of one key come into the log in the order of `push`. Keys are
  * independent: a lane that cannot be written delays its own records only. The caller bounds how many wait.
  */
-export class PatientPublisher {
-  private readonly lanes = new Map<string, Lane>();
-  private ready = new Set<Lane>();
+export class PatientPublisher<R extends Placed = LogRecord> {
+  private readonly lanes = new Map<string, Lane<R>>();
+  private ready = new Set<Lane<R>>();
   private scheduled = false;
   private abandoned = false;
   private count = 0;
   private idlers: (() => void)[] = [];
 
-  constructor(private readonly options: PatientPublisherOptions) {}
+  constructor(private readonly options: PatientPublisherOptions<R>) {}
 
   /** Records pushed in one turn go in one call. */
-  push(patient: Patient): void {
+  push(patient: Patient<R>): void {
     if (this.abandoned) return;
     const { topic, key } = patient.record;
     const name = `${topic}\n${key}`;
@@ -72,7 +90,7 @@ export class PatientPublisher {
     this.less(this.count);
   }
 
-  private offer(lane: Lane): void {
+  private offer(lane: Lane<R>): void {
     if (lane.isBusy || lane.retry !== undefined) return;
     this.ready.add(lane);
     if (this.scheduled) return;
@@ -92,18 +110,21 @@ export class PatientPublisher {
       const batch = this.take(lane);
       if (batch.length === 0) continue;
       lane.isBusy = true;
-      const failed: Patient[] = [];
+      const failed: Patient<R>[] = [];
       let failure: Error | undefined;
       let left = batch.length;
-      for (const patient of batch) {
-        records.push(patient.record);
+      let next = 0;
+      for (const { record, count } of this.options.pack(batch.map((patient) => patient.record))) {
+        const packed = batch.slice(next, (next += count));
+        records.push(record);
         settle.push((outcome) => {
           if (this.abandoned) return;
           if (outcome instanceof Error) {
             failure ??= outcome;
-            failed.push(patient);
-          } else this.settled(patient, outcome);
-          if (--left === 0) this.answered(lane, failed, failure);
+            failed.push(...packed);
+          } else for (const patient of packed) this.settled(patient, outcome);
+          left -= count;
+          if (left === 0) this.answered(lane, failed, failure);
         });
       }
     }
@@ -111,7 +132,7 @@ export class PatientPublisher {
   }
 
   /** The next records of a lane, without those that are given up. */
-  private take(lane: Lane): readonly Patient[] {
+  private take(lane: Lane<R>): readonly Patient<R>[] {
     const wanted = lane.waiting.filter(({ isWanted }) => isWanted?.() ?? true);
     this.less(lane.waiting.length - wanted.length);
     const batch = wanted.slice(0, MAX_KEY);
@@ -120,12 +141,12 @@ export class PatientPublisher {
     return batch;
   }
 
-  private settled(patient: Patient, offset: number | null): void {
+  private settled(patient: Patient<R>, offset: number | null): void {
     patient.settled(offset);
     this.less(1);
   }
 
-  private answered(lane: Lane, failed: readonly Patient[], failure: Error | undefined): void {
+  private answered(lane: Lane<R>, failed: readonly Patient<R>[], failure: Error | undefined): void {
     lane.isBusy = false;
     if (failure === undefined) {
       lane.backoff.reset();

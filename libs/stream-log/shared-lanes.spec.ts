@@ -23,7 +23,7 @@ const lines: StreamProjection<Line> = {
   interpret({ key, value }) {
     const [verb, first = '', second = ''] = value.split(' ');
     if (verb === 'remove') return { kind: 'remove', where: { list: key }, from: first, to: second };
-    return { kind: 'put', doc: { id: `${key}/${first}`, list: key, all: 'all', sort: first } };
+    return { kind: 'put', docs: [{ id: `${key}/${first}`, list: key, all: 'all', sort: first }] };
   },
   ofKey: (key) => [{ list: key }],
 };

@@ -17,7 +17,7 @@ const lines: StreamProjection<Line> = {
   prefix: 'lines.',
   schema: { name: 'specs.folded.v1', indexed: ['list'], sort: 'sort' },
   keep: { by: 'list', newest: 50 },
-  interpret: ({ key, value }) => ({ kind: 'put', doc: { id: `${key}/${value}`, list: key, sort: value } }),
+  interpret: ({ key, value }) => ({ kind: 'put', docs: [{ id: `${key}/${value}`, list: key, sort: value }] }),
   ofKey: (key) => [{ list: key }],
 };
 
@@ -33,14 +33,17 @@ const record = (offset: number, value: string, origin?: LaneOrigin): StoredRecor
   ...(origin && { origin }),
 });
 
+const foldOf = async (readModels: InMemoryReadModels, projection = lines): Promise<StreamFold> => {
+  const { active: generation } = await readModels.register(projection.schema);
+  const forgotten = new ForgottenKeys(readModels, projection.schema);
+  return new StreamFold({ projection, readModels, log: { read: async () => [] }, forgotten, generation });
+};
+
 /** Applies the first records, then, as a new owner that reads what is stored, the others. */
 const folded = async (first: readonly StoredRecord[], then: readonly StoredRecord[]): Promise<string[]> => {
   const readModels = new InMemoryReadModels();
   for (const records of [first, then]) {
-    const { active: generation } = await readModels.register(lines.schema);
-    const forgotten = new ForgottenKeys(readModels, lines.schema);
-    const log = { read: async () => [] };
-    await new StreamFold({ projection: lines, readModels, log, forgotten, generation }).apply(records);
+    await (await foldOf(readModels)).apply(records);
   }
   const { docs } = await readModels.page<Line>(lines.schema, { where: { list: 'a' }, limit: 100 });
   return docs.map(({ sort }) => sort).sort();
@@ -56,5 +59,25 @@ describe('records at an offset that was applied before', () => {
   ])('%s', async (_, before, now, applied) => {
     const shown = await folded([record(0, 'a', before), record(1, 'b', before)], [record(1, 'c', now)]);
     expect(shown).toEqual(applied ? ['a', 'b', 'c'] : ['a', 'b']);
+  });
+});
+
+describe('a record of several documents', () => {
+  const words: StreamProjection<Line> = {
+    ...lines,
+    keep: { by: 'list', newest: 2 },
+    interpret: ({ key, value }) => ({
+      kind: 'put',
+      docs: value.split(' ').map((word) => ({ id: `${key}/${word}`, list: key, sort: word })),
+    }),
+  };
+
+  it('counts as all of them, so that the projector gathers longer, and only the newest are kept', async () => {
+    const readModels = new InMemoryReadModels();
+    const fold = await foldOf(readModels, words);
+    expect(await fold.apply([record(0, 'a b c'), record(1, 'd')])).toBe(4);
+    expect(await fold.apply([record(0, 'a b c'), record(1, 'd')])).toBe(0);
+    const { docs } = await readModels.page<Line>(words.schema, { where: { list: 'a' }, limit: 100 });
+    expect(docs.map(({ sort }) => sort).sort()).toEqual(['c', 'd']);
   });
 });

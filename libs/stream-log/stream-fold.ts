@@ -106,12 +106,13 @@ export class StreamFold {
 
   /**
    * Folds the records, claims their lanes where it does not hold them, and writes the result. Skips records applied before.
-   * Rejects with LaneLost when another process claimed a lane. A repeat then claims it back.
+   * Rejects with LaneLost when another process claimed a lane. A repeat then claims it back. Resolves with the number of
+   * documents in the records, also of those that are not kept.
    */
-  async apply(records: readonly StoredRecord[]): Promise<void> {
+  async apply(records: readonly StoredRecord[]): Promise<number> {
     const lanes = byLane(records);
     try {
-      await this.write(await this.hold(lanes));
+      return await this.write(await this.hold(lanes));
     } catch (error) {
       // How far the writes went is unknown, so the next ones take a later claim.
       for (const lane of lanes.keys()) this.release(lane);
@@ -184,16 +185,18 @@ export class StreamFold {
     }
   }
 
-  private async write(works: readonly Work[]): Promise<void> {
+  private async write(works: readonly Work[]): Promise<number> {
     await this.learnKeys(works);
     const { projection, readModels, generation } = this.options;
     const done: (() => void)[] = [];
     const parts: LanePart[] = [];
     const trims: Trim[] = [];
+    let documents = 0;
     for (const { lane, held, records } of works) {
       const { fresh, applied } = freshOf(records, held);
       if (fresh.length === 0) continue;
-      const writes = foldRecords(projection, fresh, this.sizes);
+      const { writes, documents: more } = foldRecords(projection, fresh, this.sizes);
+      documents += more;
       parts.push({
         id: laneDocId(lane),
         claim: held.claim,
@@ -203,9 +206,10 @@ export class StreamFold {
       trims.push(...writes.filter(isTrim));
       done.push(() => (held.applied = applied));
     }
-    if (parts.length === 0) return;
+    if (parts.length === 0) return 0;
     await readModels.applyLanes({ schema: projection.schema, generation, parts, trims });
     for (const note of done) note();
+    return documents;
   }
 
   private async learnKeys(works: readonly Work[]): Promise<void> {

@@ -10,7 +10,7 @@ export interface GroupBound {
 
 /** Effect of a record on the read model. Document ids derive from the record, so a repeat replaces. */
 export type StreamChange<D extends Doc> =
-  | { readonly kind: 'put'; readonly doc: D }
+  | { readonly kind: 'put'; readonly docs: readonly D[] }
   /** Removes every matching document whose sort field is within [from, to]. An absent end is open. */
   | { readonly kind: 'remove'; readonly where: Where; readonly from?: string; readonly to?: string };
 
@@ -104,6 +104,12 @@ export class GroupSizes {
   }
 }
 
+export interface Folded {
+  readonly writes: readonly ReadModelWrite[];
+  /** Number of documents in the records, also of those that are not kept. */
+  readonly documents: number;
+}
+
 /**
  * Folds records into writes: removals first, then the newest `keep` documents of each group, then trims. Removals apply
  * to earlier documents of these records at once.
@@ -112,17 +118,21 @@ export const foldRecords = <D extends Doc>(
   projection: StreamProjection<D>,
   records: Iterable<StoredRecord>,
   sizes: GroupSizes,
-): ReadModelWrite[] => {
+): Folded => {
   const writes: ReadModelWrite[] = [];
+  let documents = 0;
   const groups = new Map<string, Map<string, D>>();
   for (const record of records) {
     const change = interpreted(projection, record);
     if (!change) continue;
     if (change.kind === 'put') {
-      const group = fieldOf(change.doc, projection.keep.by);
-      const docs = groups.get(group);
-      if (docs) docs.set(change.doc.id, change.doc);
-      else groups.set(group, new Map([[change.doc.id, change.doc]]));
+      documents += change.docs.length;
+      for (const doc of change.docs) {
+        const group = fieldOf(doc, projection.keep.by);
+        const docs = groups.get(group);
+        if (docs) docs.set(doc.id, doc);
+        else groups.set(group, new Map([[doc.id, doc]]));
+      }
     } else {
       removeFrom(groups, change, projection.schema.sort);
       const { where, from, to } = change;
@@ -138,7 +148,7 @@ export const foldRecords = <D extends Doc>(
   for (const docs of groups.values())
     written.push(...newestOf([...docs.values()], projection.schema.sort, projection.keep.newest));
   for (const doc of written) writes.push({ op: 'put', doc });
-  return [...writes, ...sizes.add(written)];
+  return { writes: [...writes, ...sizes.add(written)], documents };
 };
 
 const interpreted = <D extends Doc>(

@@ -22,7 +22,7 @@ const lines: StreamProjection<Line> = {
   interpret({ key, value }) {
     const [verb, first = '', second = ''] = value.split(' ');
     if (verb === 'poison') throw new Error('cannot be read');
-    if (verb === 'put') return { kind: 'put', doc: { id: `${key}/${first}`, list: key, sort: first, text: second } };
+    if (verb === 'put') return { kind: 'put', docs: [{ id: `${key}/${first}`, list: key, sort: first, text: second }] };
     if (verb === 'remove') return { kind: 'remove', where: { list: key }, from: first, to: second };
     return undefined;
   },
@@ -69,7 +69,7 @@ describe('foldRecords', () => {
 
   it('writes only the kept documents of many records', () => {
     const run = stored(put('a', ...Array.from({ length: 500 }, (_, i) => String(i).padStart(3, '0'))));
-    const writes = foldRecords(lines, run, new GroupSizes(lines));
+    const { writes } = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.map((write) => (write.op === 'put' ? write.doc.id : write.op))).toEqual([
       'a/495',
       'a/496',
@@ -82,7 +82,7 @@ describe('foldRecords', () => {
 
   it('applies removals in order, to earlier documents only', () => {
     const run = stored([...put('a', '1', '2', '3'), record('a', 'remove 2 9'), ...put('a', '2', '4')]);
-    const writes = foldRecords(lines, run, new GroupSizes(lines));
+    const { writes } = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.slice(0, -1)).toEqual([
       { op: 'delete_range', where: { list: 'a' }, from: '2', to: '9' },
       { op: 'put', doc: expect.objectContaining({ id: 'a/1' }) },
@@ -93,7 +93,7 @@ describe('foldRecords', () => {
 
   it('keeps the newest documents even when they arrive out of order', () => {
     const run = stored(put('a', '9', '1', '8', '2', '7', '3', '6'));
-    const writes = foldRecords(lines, run, new GroupSizes(lines));
+    const { writes } = foldRecords(lines, run, new GroupSizes(lines));
     expect(writes.flatMap((write) => (write.op === 'put' ? [write.doc.id] : []))).toEqual([
       'a/3',
       'a/6',
@@ -106,7 +106,7 @@ describe('foldRecords', () => {
   it('trims a group only when it may have grown too large, not with each batch', () => {
     const sizes = new GroupSizes(lines);
     const trims = Array.from({ length: 60 }, (_, i) =>
-      foldRecords(lines, stored(put('a', String(i))), sizes).some(({ op }) => op === 'trim'),
+      foldRecords(lines, stored(put('a', String(i))), sizes).writes.some(({ op }) => op === 'trim'),
     );
     expect(trims.filter(Boolean).length).toBeLessThanOrEqual(3);
     expect(trims[0]).toBe(true);
@@ -127,14 +127,16 @@ describe('bounds of wider groups', () => {
     bounds: [{ by: 'all', newest: 50, bytes: 4_000 }],
     interpret: ({ key, offset, value }) => ({
       kind: 'put',
-      doc: {
-        id: `${key}/${offset}`,
-        list: `${key}/${offset}`,
-        all: key,
-        sort: String(offset).padStart(6, '0'),
-        text: '',
-        size: value.length,
-      },
+      docs: [
+        {
+          id: `${key}/${offset}`,
+          list: `${key}/${offset}`,
+          all: key,
+          sort: String(offset).padStart(6, '0'),
+          text: '',
+          size: value.length,
+        },
+      ],
     }),
     ofKey: (key) => [{ all: key }],
   };
@@ -159,7 +161,7 @@ describe('bounds of wider groups', () => {
         timestamp: 0,
         size: 1,
       }));
-      const writes = foldRecords(projection, records, sizes);
+      const { writes } = foldRecords(projection, records, sizes);
       const expected = n === 0 ? null : String(n);
       await readModels.apply({ schema: projection.schema, generation: 1, expected, next: String(n + 10), writes });
       held = (await readModels.page<Sized>(projection.schema, { where: {}, limit: 1_000 })).docs;

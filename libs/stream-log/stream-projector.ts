@@ -189,8 +189,7 @@ export class StreamProjector {
     try {
       const fold = await this.open();
       const records = live.flatMap(({ batch }) => batch.records);
-      this.gathered.wrote(records.length);
-      await fold.apply(records);
+      this.gathered.wrote(await fold.apply(records));
       for (const { batch } of live) for (const { offset } of batch.records) batch.ack(offset);
       for (const { resolve } of gathered) resolve();
       this.wakeWaiters(fold);

@@ -17,15 +17,17 @@ const UNHEALTHY = 'fails or does not answer: its deliveries wait, and one at a t
 
 /** Role `webhook-worker`, step 5 of the path of an event: signs and sends deliveries. */
 export const startWebhookWorkerRole = async (
-  { config, plane, tables, topics, logger, metrics, platformEvents, closing, leased, reportBacklog }: RoleProcess,
+  own: RoleProcess,
   { egress, pump }: WebhookWorkerRoleOptions,
 ): Promise<WebhookWorker> => {
+  const { config, plane, tables, topics, forms, logger, metrics, closing, leased, reportBacklog } = own;
   const { engines, clock, views, handleCommand } = plane;
   const { log, schedule } = engines;
   const worker = await startWebhookWorker({
     log,
     schedule,
     topics,
+    forms,
     clock,
     logger,
     metrics: metrics.webhooks,
@@ -38,15 +40,7 @@ export const startWebhookWorkerRole = async (
       disableAfter: config.webhookDisableAfter,
       retries: withMaxAttempts(DEFAULT_RETRIES, config.webhookMaxAttempts),
     },
-    onHealth: (subject, change) => {
-      const workspaceId = views.webhooks.find(subject)?.workspaceId;
-      if (workspaceId === undefined) return;
-      platformEvents.report(
-        change === 'unhealthy'
-          ? { kind: 'webhook_unhealthy', workspaceId, subject, message: `webhook ${subject} ${UNHEALTHY}` }
-          : { kind: 'webhook_recovered', workspaceId, subject, message: `webhook ${subject} answers again` },
-      );
-    },
+    onHealth: tellHealth(own),
     onDisable: async (webhookId, reason) => {
       const webhook = views.webhooks.find(webhookId);
       if (webhook) await disableWebhook(handleCommand, clock)(webhookId, webhook.workspaceId, reason);
@@ -73,3 +67,15 @@ export const startWebhookWorkerRole = async (
   metrics.sampled('sluice_deliveries_in_flight', 'Requests to webhooks in flight', () => worker.inFlight());
   return worker;
 };
+
+const tellHealth =
+  ({ plane, platformEvents }: RoleProcess): NonNullable<WebhookWorkerOptions['onHealth']> =>
+  (subject, change) => {
+    const workspaceId = plane.views.webhooks.find(subject)?.workspaceId;
+    if (workspaceId === undefined) return;
+    platformEvents.report(
+      change === 'unhealthy'
+        ? { kind: 'webhook_unhealthy', workspaceId, subject, message: `webhook ${subject} ${UNHEALTHY}` }
+        : { kind: 'webhook_recovered', workspaceId, subject, message: `webhook ${subject} answers again` },
+    );
+  };

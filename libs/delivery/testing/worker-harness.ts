@@ -2,11 +2,12 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { type ServerResponse } from 'node:http';
 import { Agent } from 'undici';
 import { systemClock } from '#libs/kernel/clock.js';
+import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
+import { type AttemptValue, attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { type AttemptRecordValue } from '../delivery-records.js';
 import { type WebhookTarget } from '../webhook-directory.js';
 import { type WebhookWorkerOptions, type WebhookWorkerSettings } from '../webhook-settings.js';
 import { startWebhookWorker, type WebhookWorker } from '../webhook-worker.js';
@@ -22,7 +23,7 @@ export const answerWith =
   (_: Received, res: ServerResponse): void =>
     void res.writeHead(status).end();
 
-export interface Attempt extends AttemptRecordValue {
+export interface Attempt extends AttemptValue {
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -68,6 +69,7 @@ export class WorkerHarness {
     const worker = await startWebhookWorker({
       log: this.log,
       schedule: this.schedule,
+      forms: ALL_FORMS,
       clock: systemClock,
       dispatcher: this.agent,
       topics: perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 }),
@@ -106,10 +108,8 @@ export class WorkerHarness {
   }
 
   attempts(): Attempt[] {
-    return this.log.recordsOf('attempts').map(({ headers, value }) => ({
-      headers,
-      ...(JSON.parse(value) as AttemptRecordValue),
-    }));
+    const attempts = this.log.recordsOf('attempts').flatMap((record) => attemptsOf(record));
+    return attempts.map((attempt) => ({ ...attempt, headers: attemptRecord(attempt).headers }));
   }
 
   /** Resolves when `count` attempts are recorded. */

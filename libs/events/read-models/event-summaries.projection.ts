@@ -108,7 +108,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
       ...(ts === undefined ? {} : { ts }),
       ...(test === undefined ? {} : { test: '1' }),
     };
-    return { kind: 'put', doc };
+    return { kind: 'put', docs: [doc] };
   },
 
   ofKey: (emitterId) => ['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),

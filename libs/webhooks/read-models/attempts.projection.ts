@@ -1,5 +1,6 @@
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
+import { type Attempt, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { ATTEMPTS } from '#libs/stream-log/topics.js';
 
 /** Attempt at a delivery, as recorded by the delivery worker. */
@@ -40,15 +41,6 @@ export const attemptSortOf = (docId: string): string | undefined => {
 
 const sortOf = (ts: number, id: string): string => `${String(Math.floor(ts)).padStart(15, '0')}-${id}`;
 
-interface AttemptValue {
-  readonly ts: number;
-  readonly ms: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly nextAttemptAt: number | null;
-  readonly responseSnippet: string;
-}
-
 /** Number of attempts kept readable for each webhook (docs/reference/limits.md#deliveries-kept). */
 export const RETAINED_ATTEMPTS = 100;
 
@@ -59,31 +51,34 @@ export const attemptsProjection: StreamProjection<AttemptDoc> = {
   schema: deliveryAttempts,
   keep: { by: 'webhookId', newest: RETAINED_ATTEMPTS },
 
-  interpret({ headers, value }) {
-    const { id, delivery, webhook, workspace, emitter, channel, emit, event, attempt, outcome } = headers;
-    if (!id || !delivery || !webhook) return undefined;
-    const { ts, ms, status, error, nextAttemptAt, responseSnippet } = JSON.parse(value) as AttemptValue;
-    const doc: AttemptDoc = {
-      id: `${id.replaceAll('/', '.')}.${ts}`,
-      webhookId: webhook,
-      sort: sortOf(ts, id),
-      deliveryId: delivery,
-      workspaceId: workspace ?? '',
-      emitterId: emitter ?? '',
-      channel: channel ?? '',
-      emitId: emit ?? '',
-      eventId: event ?? '',
-      attempt: Number(attempt),
-      outcome: outcome ?? '',
-      ts,
-      ms,
-      status,
-      error,
-      nextAttemptAt,
-      responseSnippet,
-    };
-    return { kind: 'put', doc };
+  interpret(record) {
+    const docs = attemptsOf(record).map(docOf);
+    return docs.length === 0 ? undefined : { kind: 'put', docs };
   },
 
   ofKey: (webhookId) => [{ webhookId }],
+};
+
+const docOf = (attempt: Attempt): AttemptDoc => {
+  const { key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event, ts } = attempt;
+  const { ms, status, error, nextAttemptAt, responseSnippet } = attempt;
+  return {
+    id: `${delivery}.${number}.${ts}`,
+    webhookId: key,
+    sort: sortOf(ts, `${delivery}/${number}`),
+    deliveryId: delivery,
+    workspaceId: workspace,
+    emitterId: emitter,
+    channel,
+    emitId: emit,
+    eventId: event,
+    attempt: number,
+    outcome,
+    ts,
+    ms,
+    status,
+    error,
+    nextAttemptAt,
+    responseSnippet,
+  };
 };

@@ -1,0 +1,169 @@
+import { type PackedRecord } from './patient-publisher.js';
+import { type LogRecord } from './stream-log.js';
+
+/** Outcome of an attempt; `final` is a failure that is not retried. */
+export type RecordedOutcome = 'success' | 'retry' | 'final';
+
+/** What an attempt came to: the value of a record of one attempt, as JSON. */
+export interface AttemptValue {
+  /** Epoch milliseconds of the attempt's start. */
+  readonly ts: number;
+  readonly ms: number;
+  readonly status: number | null;
+  /** `status 503`, `ECONNREFUSED: …`, `inactive`, …; null for success. */
+  readonly error: string | null;
+  readonly nextAttemptAt: number | null;
+  readonly responseSnippet: string;
+}
+
+/** An attempt at a delivery, as a record of the topic `attempts` holds it, alone or among others. */
+export interface Attempt extends AttemptValue {
+  readonly topic: string;
+  /** Webhook id. */
+  readonly key: string;
+  readonly delivery: string;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly outcome: RecordedOutcome;
+  readonly workspace: string;
+  readonly emitter: string;
+  readonly channel: string;
+  readonly emit: string;
+  readonly event: string;
+}
+
+/** Most attempts in one record, and most characters of its value unless one attempt alone has more. */
+export const MAX_TOGETHER = 64;
+export const MAX_CHARACTERS = 256 << 10;
+
+/** Marks a record of several attempts, form `attempts.2`. Holds their number. */
+const TOGETHER = 'attempts';
+
+/** Fixed positions of an attempt in the value of a record of several. */
+type Row = readonly [
+  ...[delivery: string, attempt: number, outcome: RecordedOutcome, workspace: string, emitter: string],
+  ...[channel: string, emit: string, event: string, ts: number, ms: number, status: number | null],
+  ...[error: string | null, nextAttemptAt: number | null, responseSnippet: string],
+];
+
+/** The record of one attempt. Its id is equal on a repeat. */
+export const attemptRecord = (attempt: Attempt): LogRecord => {
+  const { topic, key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event } = attempt;
+  const { ts, ms, status, error, nextAttemptAt, responseSnippet } = attempt;
+  return {
+    topic,
+    key,
+    headers: {
+      id: `${delivery}/${number}`,
+      delivery,
+      webhook: key,
+      workspace,
+      emitter,
+      emit,
+      event,
+      channel,
+      attempt: String(number),
+      outcome,
+    },
+    value: JSON.stringify({ ts, ms, status, error, nextAttemptAt, responseSnippet }),
+  };
+};
+
+/** The attempts of one webhook in as few records as their limits allow. An attempt alone has its own form. */
+export const packAttempts = (attempts: readonly Attempt[]): readonly PackedRecord[] => {
+  const packed: PackedRecord[] = [];
+  let rows: string[] = [];
+  let characters = 0;
+  const close = (next: number): void => {
+    const first = attempts[next - rows.length];
+    if (!first) return;
+    packed.push({ record: rows.length === 1 ? attemptRecord(first) : together(first, rows), count: rows.length });
+    rows = [];
+    characters = 0;
+  };
+  for (const [i, attempt] of attempts.entries()) {
+    const row = JSON.stringify(rowOf(attempt));
+    if (rows.length === MAX_TOGETHER || (rows.length > 0 && characters + row.length > MAX_CHARACTERS)) close(i);
+    rows.push(row);
+    characters += row.length;
+  }
+  close(attempts.length);
+  return packed;
+};
+
+/** The attempts of a record of either form, none when it is of neither. */
+export const attemptsOf = ({ topic, key, headers, value }: LogRecord): readonly Attempt[] => {
+  if (headers[TOGETHER] !== undefined) {
+    return (JSON.parse(value) as readonly Row[]).map((row) => attemptOf(topic, key, row));
+  }
+  const { id, delivery, webhook, workspace, emitter, channel, emit, event, attempt, outcome } = headers;
+  if (!id || !delivery || !webhook) return [];
+  const { ts, ms, status, error, nextAttemptAt, responseSnippet } = JSON.parse(value) as AttemptValue;
+  return [
+    {
+      topic,
+      key,
+      delivery,
+      attempt: Number(attempt),
+      outcome: outcome as RecordedOutcome,
+      workspace: workspace ?? '',
+      emitter: emitter ?? '',
+      channel: channel ?? '',
+      emit: emit ?? '',
+      event: event ?? '',
+      ts,
+      ms,
+      status,
+      error,
+      nextAttemptAt,
+      responseSnippet,
+    },
+  ];
+};
+
+const together = ({ topic, key }: Attempt, rows: readonly string[]): LogRecord => ({
+  topic,
+  key,
+  headers: { [TOGETHER]: String(rows.length) },
+  value: `[${rows.join(',')}]`,
+});
+
+const rowOf = (attempt: Attempt): Row => [
+  attempt.delivery,
+  attempt.attempt,
+  attempt.outcome,
+  attempt.workspace,
+  attempt.emitter,
+  attempt.channel,
+  attempt.emit,
+  attempt.event,
+  attempt.ts,
+  attempt.ms,
+  attempt.status,
+  attempt.error,
+  attempt.nextAttemptAt,
+  attempt.responseSnippet,
+];
+
+const attemptOf = (topic: string, key: string, row: Row): Attempt => {
+  const [delivery, attempt, outcome, workspace, emitter, channel, emit, event] = row;
+  const [, , , , , , , , ts, ms, status, error, nextAttemptAt, responseSnippet] = row;
+  return {
+    topic,
+    key,
+    delivery,
+    attempt,
+    outcome,
+    workspace,
+    emitter,
+    channel,
+    emit,
+    event,
+    ts,
+    ms,
+    status,
+    error,
+    nextAttemptAt,
+    responseSnippet,
+  };
+};
