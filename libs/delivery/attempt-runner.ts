@@ -47,8 +47,7 @@ export class AttemptRunner {
     startedAt: number,
   ): AttemptRequest {
     const body = Buffer.from(text);
-    const replayed = replay === undefined ? {} : { replay };
-    const identity = { delivery: id, webhook, emitter, emit, channel, attempt, ...replayed };
+    const identity = { delivery: id, webhook, emitter, emit, channel, attempt, replay };
     const headers = signedHeaders(keys, identity, startedAt, body);
     headers.push('content-type', 'application/json', 'user-agent', this.settings.userAgent);
     return { origin, path, headers, body, timeoutMs: target.timeoutMs };

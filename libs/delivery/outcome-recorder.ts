@@ -62,8 +62,8 @@ export class OutcomeRecorder {
       responseSnippet: result.snippet,
     };
     const attempt = attemptOf(topics.attempts(), delivery, recorded, value);
-    if (nextAttemptAt === null) this.record(claimed, { attempt });
-    else this.record(claimed, { attempt, waiting: nextAttempt(delivery, this.topicOf(delivery), nextAttemptAt) });
+    const waiting = nextAttemptAt === null ? undefined : nextAttempt(delivery, this.topicOf(delivery), nextAttemptAt);
+    this.record(claimed, attempt, waiting);
     return decision;
   }
 
@@ -71,7 +71,7 @@ export class OutcomeRecorder {
   putOff(claimed: Claimed, dueAt: number): void {
     const { delivery } = claimed;
     this.options.metrics?.onDeferred?.(1);
-    this.record(claimed, { waiting: deferred(delivery, this.topicOf(delivery), dueAt) });
+    this.record(claimed, undefined, deferred(delivery, this.topicOf(delivery), dueAt));
   }
 
   /** Ends a delivery without an attempt. */
@@ -79,20 +79,25 @@ export class OutcomeRecorder {
     const { clock, metrics, topics } = this.options;
     metrics?.onAttempt?.('final', null, 0);
     const value = { ts: clock.now(), ms: 0, status: null, error, nextAttemptAt: null, responseSnippet: '' };
-    this.record(claimed, { attempt: attemptOf(topics.attempts(), claimed.delivery, 'final', value) });
+    this.record(claimed, attemptOf(topics.attempts(), claimed.delivery, 'final', value), undefined);
   }
 
   private topicOf({ headers }: Delivery): string {
     return this.options.topics.deliveries(headers.webhook);
   }
 
-  private record({ batch, work, offset, delivery }: Claimed, outcome: Omit<DeliveryOutcome, 'durable'>): void {
+  private record(
+    { batch, work, offset, delivery }: Claimed,
+    attempt: DeliveryOutcome['attempt'],
+    waiting: DeliveryOutcome['waiting'],
+  ): void {
     // Another worker owns the record now.
     if (work.gone) return work.left(delivery.headers.id);
-    if (outcome.waiting) this.options.order.waits(delivery, outcome.waiting.dueAt);
+    if (waiting) this.options.order.waits(delivery, waiting.dueAt);
     else this.options.order.ended(delivery);
     this.options.outcomes.push({
-      ...outcome,
+      waiting,
+      attempt,
       durable: () => {
         if (!work.gone) batch.ack(offset);
         work.recorded(delivery.headers.id);

@@ -35,7 +35,7 @@ const world = async () => {
     writer.push({
       attempt: attemptAt(1, { topic, delivery }),
       durable: () => durable.push(delivery),
-      ...(retries && { waiting: waiting(delivery) }),
+      waiting: retries ? waiting(delivery) : undefined,
     });
   /** The deliveries of each record. */
   const recordsOf = (topic: string): string[] =>

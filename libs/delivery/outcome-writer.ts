@@ -10,8 +10,8 @@ import { type DeliveryLogger } from './webhook-settings.js';
 /** The writes that must be durable before a delivery is acknowledged. */
 export interface DeliveryOutcome {
   /** The delivery's next attempt. Written first, so that a crash at no point loses the delivery. */
-  readonly waiting?: ScheduledRetry;
-  readonly attempt?: Attempt;
+  readonly waiting: ScheduledRetry | undefined;
+  readonly attempt: Attempt | undefined;
   /** Called when all writes are durable; acknowledges the delivery. */
   readonly durable: () => void;
 }

@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { compatSignature, parseSigningKey, signedHeaders, standardSignature } from './signing.js';
 
-const identity = { delivery: 'dlv_1', webhook: 'wh_1', emitter: 'dc_1', emit: 'e1', channel: 'new', attempt: 3 };
+const identity = {
+  delivery: 'dlv_1',
+  webhook: 'wh_1',
+  emitter: 'dc_1',
+  emit: 'e1',
+  channel: 'new',
+  attempt: 3,
+  replay: undefined,
+};
 const headersOf = (list: readonly string[]): Record<string, string> =>
   Object.fromEntries(Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!]));
 

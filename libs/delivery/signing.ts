@@ -34,7 +34,7 @@ export interface AttemptIdentity {
   readonly channel: string;
   readonly attempt: number;
   /** `rpl_…` for a delivery of a replay. */
-  readonly replay?: string;
+  readonly replay: string | undefined;
 }
 
 /**
