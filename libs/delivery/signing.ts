@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { HmacKey } from './hmac-key.js';
 
 const PREFIX = 'whsec_';
 const MIN_BYTES = 16;
@@ -8,9 +8,9 @@ export interface SigningKey {
   /** `whsec_` + base64, as given to the receiver. */
   readonly text: string;
   /** Decoded bytes, for the signature of Standard Webhooks. */
-  readonly standard: KeyObject;
+  readonly standard: HmacKey;
   /** The whole text, which is the HMAC key of `x-pd-signature`. */
-  readonly compat: KeyObject;
+  readonly compat: HmacKey;
 }
 
 /** Throws an Error that names the problem but not the key. */
@@ -20,7 +20,7 @@ export const parseSigningKey = (text: string): SigningKey => {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || bytes.length < MIN_BYTES) {
     throw new Error(`signing key is not ${PREFIX} followed by base64 of at least ${MIN_BYTES} bytes`);
   }
-  return { text, standard: createSecretKey(bytes), compat: createSecretKey(Buffer.from(text)) };
+  return { text, standard: new HmacKey(bytes), compat: new HmacKey(Buffer.from(text)) };
 };
 
 /** Identifies an attempt to its receiver. Only `attempt` and the time change between retries. */
@@ -65,7 +65,7 @@ export const standardSignature = (
 ): string => {
   let signature = '';
   for (const key of keys) {
-    const digest = createHmac('sha256', key.standard).update(`${id}.${unixSeconds}.`).update(body).digest('base64');
+    const digest = key.standard.sign(`${id}.${unixSeconds}.`, body, 'base64');
     signature += signature === '' ? `v1,${digest}` : ` v1,${digest}`;
   }
   return signature;
@@ -73,7 +73,7 @@ export const standardSignature = (
 
 /** Signs `<t>.<body>` as `t=<unix>,v1=<hex>` (docs/reference/delivery.md#signature-compat). */
 export const compatSignature = (key: SigningKey, unixSeconds: number, body: Uint8Array): string => {
-  const digest = createHmac('sha256', key.compat).update(`${unixSeconds}.`).update(body).digest('hex');
+  const digest = key.compat.sign(`${unixSeconds}.`, body, 'hex');
   return `t=${unixSeconds},v1=${digest}`;
 };
 
