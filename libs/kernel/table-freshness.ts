@@ -13,6 +13,11 @@ export interface FreshTables {
   holdAnswered(over: () => boolean): Promise<boolean>;
   /** The same for every event that was in the log before this call, answered or not. Asks the log. */
   holdAll(over: () => boolean): Promise<boolean>;
+  /**
+   * The position that the tables hold at least, if they hold every change that a command had answered before this call.
+   * Undefined when that is not known now: a later call may know it.
+   */
+  heldNow(): Position | undefined;
 }
 
 export interface TableFreshnessOptions {
@@ -46,8 +51,9 @@ const PAUSES = { firstMs: 20, longestMs: 500 };
 
 /** One comparison with the log serves everything that waits. None is made while nothing arrives. */
 export class TableFreshness implements FreshTables {
-  /** The tables hold what was in the log at this time. */
+  /** The tables hold what was in the log at this time, which ended at this position. */
   private comparedAt = -Infinity;
+  private comparedEnd: Position | undefined;
   private comparing: Promise<void> | undefined;
   /** The end of the log at a time, which the tables have not reached yet. */
   private goal: { readonly end: Position; readonly at: number } | undefined;
@@ -64,17 +70,32 @@ export class TableFreshness implements FreshTables {
   }
 
   async holdAnswered(over: () => boolean): Promise<boolean> {
-    const { awaitedSince = () => -Infinity } = this.options;
     const now = this.now();
-    const earliest = Math.max(now - COMPARED_MS, awaitedSince() ?? now);
-    const held = await this.hold(Math.min(now, earliest), over);
-    // The next event need not wait.
-    if (this.comparedAt < now - COMPARED_MS / 2) void this.compare();
+    const held = await this.hold(this.earliest(now), over);
+    this.compareAhead(now);
+    return held;
+  }
+
+  heldNow(): Position | undefined {
+    const now = this.now();
+    const held = this.comparedAt >= this.earliest(now) ? this.comparedEnd : undefined;
+    this.compareAhead(now);
     return held;
   }
 
   holdAll(over: () => boolean): Promise<boolean> {
     return this.hold(this.now(), over);
+  }
+
+  /** How old a comparison may be for what a command had answered before now. */
+  private earliest(now: number): number {
+    const { awaitedSince = () => -Infinity } = this.options;
+    return Math.min(now, Math.max(now - COMPARED_MS, awaitedSince() ?? now));
+  }
+
+  /** The next event need not wait. */
+  private compareAhead(now: number): void {
+    if (this.comparedAt < now - COMPARED_MS / 2) void this.compare();
   }
 
   private async hold(at: number, over: () => boolean): Promise<boolean> {
@@ -100,6 +121,7 @@ export class TableFreshness implements FreshTables {
       if (await this.options.follower.waitFor(end, REACH_MS)) {
         this.goal = undefined;
         this.comparedAt = at;
+        this.comparedEnd = end;
         this.behind = false;
         this.backoff.reset();
       } else {

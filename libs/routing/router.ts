@@ -3,57 +3,33 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
-import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { ROUTED } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { eachAlone, PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
-import { EMITS, type TopicPolicy } from '#libs/stream-log/topics.js';
+import { EMITS } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
-import { type ListenerBacklog, roomFor } from './listener-room.js';
-import { type Emit, loopOverflowError, type RoomOf, routeEmit, type Routed } from './route-emit.js';
+import { CommitRouting } from './commit-routing.js';
+import { emitOf, EmitRouter, type EmitRouterOptions, hasOwnLane } from './emit-router.js';
+import { loopOverflowError, type Routed } from './route-emit.js';
 import { RoutedLane } from './routed-lane.js';
-import { type SubscriptionTable } from './subscription-table.js';
+import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
 
-export interface RouterMetrics {
-  /** Emits looked up in the subscription table. */
-  emits: number;
-  invocations: number;
-  deliveries: number;
-  /** Matches whose listener is a workflow. */
-  workflowsSkipped: number;
-  /** Emits not passed on because of MAX_HOPS. */
-  hopLimited: number;
-  /** Records dropped because their topic no longer exists: the listener was deleted. */
-  dropped: number;
-  /** Invocations given up in a growing loop. */
-  loopsGivenUp: number;
-  /** Times that an emitter was held for a listener with a backlog. */
-  held: number;
-  /** Records skipped because they cannot be routed. */
-  poisoned: number;
-}
-
-export interface RouterOptions {
+export interface RouterOptions extends EmitRouterOptions {
   readonly log: StreamLog;
   /** Counts the emits in flight of this process. */
   readonly handedOver: HandedOver;
-  readonly topics: TopicPolicy;
   /** Events of sources that wait. */
   readonly delayed: DelayedRoutingOptions['delayed'];
-  readonly table: SubscriptionTable;
   /** An emit is looked up only once, so it waits until `table` may decide about it. */
   readonly tables: FreshTables;
   readonly clock: Clock;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
-  /** Whether a listener's topic takes no more for now. Emits for it wait, in order, in their own lane only. */
-  readonly isFull?: (topic: string) => boolean;
   /** Records after which a batch is published; bounds the memory of a wide fan-out. */
   readonly maxPublish?: number;
   /** Records of one emitter that may wait for listeners whose lanes cannot be written. */
   readonly maxWaiting?: number;
-  /** Default: every listener has room. */
-  readonly listeners?: ListenerBacklog;
   readonly logger?: { error(fields: object, message: string): void };
 }
 
@@ -64,6 +40,8 @@ export interface Router {
   unreadBytesOf(lane: string): number;
   /** Emits of one source not yet routed; 0 when sources share lanes. */
   unroutedOf(sourceId: string): number;
+  /** For runners of the same process. */
+  readonly atCommit: CommitRouting;
   /** Batches that failed and were redelivered, and times that records for a listener were not published. */
   failures(): number;
   close(): Promise<void>;
@@ -78,20 +56,12 @@ const LAST_RECORDS_MS = 2_000;
  * delays no other: its records wait, and are published again alone (docs/adr/0046-lanes-are-written-apart.md).
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
-  const { log, topics, tables, handedOver, maxBatch = 64, maxUnacked = 1_024 } = options;
-  const metrics: RouterMetrics = {
-    emits: 0,
-    invocations: 0,
-    deliveries: 0,
-    workflowsSkipped: 0,
-    hopLimited: 0,
-    dropped: 0,
-    loopsGivenUp: 0,
-    held: 0,
-    poisoned: 0,
-  };
-  const unrouted = (lane: string): number => consumer.backlogOf(lane);
-  const routing = new Routing(options, metrics, unrouted);
+  const { log, topics, tables, clock, handedOver, maxBatch = 64, maxUnacked = 1_024 } = options;
+  const metrics = noRouterMetrics();
+  const unroutedOf = (sourceId: string): number =>
+    hasOwnLane(topics, sourceId) ? consumer.backlogOf(topics.emits(sourceId)) : 0;
+  const emits = new EmitRouter(options, unroutedOf);
+  const routing = new Routing(options, metrics, emits);
   const consumer = await log.consume(
     handedOver.counting({
       group: 'router',
@@ -109,7 +79,8 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
     metrics,
     backlog: () => consumer.backlog(),
     unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
-    unroutedOf: (sourceId) => (hasOwnLane(topics, sourceId) ? consumer.backlogOf(topics.emits(sourceId)) : 0),
+    unroutedOf,
+    atCommit: new CommitRouting({ emits, tables, clock, unroutedOf, metrics }),
     failures: () => consumer.failures() + routing.failures,
     async close() {
       await routing.close();
@@ -128,7 +99,7 @@ class Routing {
   constructor(
     private readonly options: RouterOptions,
     private readonly metrics: RouterMetrics,
-    private readonly unrouted: (lane: string) => number,
+    private readonly emits: EmitRouter,
   ) {
     this.publisher = new PatientPublisher({
       log: options.log,
@@ -148,7 +119,7 @@ class Routing {
       this.laneOf(batch.lane),
       this.options,
       this.metrics,
-      this.unrouted,
+      this.emits,
     ).run();
   }
 
@@ -173,15 +144,16 @@ class Routing {
       lane = new RoutedLane({
         publisher: this.publisher,
         maxWaiting,
-        onSettled: (record, offset) => count(this.metrics, record, offset),
+        onSettled: (record, offset) => {
+          if (offset === null) this.metrics.dropped++;
+          else countRouted(this.metrics, record);
+        },
       });
       this.lanes.set(name, lane);
     }
     return lane;
   }
 }
-
-const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
 
 /** Pauses of a held emitter. They grow, because a listener may be full for long. */
 const HELD_PAUSES = { firstMs: 5, longestMs: 100 };
@@ -202,7 +174,7 @@ class BatchRouting {
     private readonly lane: RoutedLane,
     private readonly options: RouterOptions,
     private readonly metrics: RouterMetrics,
-    private readonly unrouted: (lane: string) => number,
+    private readonly emits: EmitRouter,
   ) {
     this.now = options.clock.now();
     const { log, topics, delayed } = options;
@@ -214,6 +186,11 @@ class BatchRouting {
     for (const record of batch.records) {
       if (batch.revoked()) return;
       if (this.lane.has(record.offset)) continue;
+      // Its listeners' records were committed with it.
+      if (record.headers[ROUTED] !== undefined) {
+        batch.ack(record.offset);
+        continue;
+      }
       if (record.headers['kind'] !== 'emit') {
         await this.control(record);
         continue;
@@ -246,26 +223,15 @@ class BatchRouting {
 
   /** Returns undefined for a record that throws. It would throw again, and block all records after it. */
   private route(record: StoredRecord): Routed | undefined {
-    const { table, topics, isFull = () => false } = this.options;
     const emit = emitOf(record);
     try {
-      const routed = routeEmit(emit, table, topics, this.now, this.roomOf(emit));
-      const full = routed.records.find(({ topic }) => isFull(topic));
-      return full ? { ...routed, records: [], heldFor: full.key } : routed;
+      return this.emits.route(emit, this.now);
     } catch (error) {
       this.metrics.poisoned++;
       const fields = { lane: record.lane, offset: record.offset, emit: emit.headers.emit, error: String(error) };
       this.options.logger?.error(fields, 'router.record_skipped: it cannot be routed');
       return undefined;
     }
-  }
-
-  private roomOf({ headers }: Emit): RoomOf | undefined {
-    const { listeners, table, topics } = this.options;
-    // A shared lane is not held, because that would hold other emitters too.
-    if (!listeners || !hasOwnLane(topics, headers.emitter)) return undefined;
-    const unrouted = (): number => this.unrouted(this.batch.lane);
-    return roomFor(listeners, table, { id: headers.emitter, workspaceId: headers.workspace, unrouted });
   }
 
   private recordsOf(
@@ -304,11 +270,3 @@ class BatchRouting {
     await lane.room();
   }
 }
-
-const emitOf = ({ headers, value }: StoredRecord): Emit => ({ headers: headers as EmitHeaders, value });
-
-const count = (metrics: RouterMetrics, { headers }: LogRecord, offset: number | null): void => {
-  if (offset === null) metrics.dropped++;
-  else if ('webhook' in headers) metrics.deliveries++;
-  else if ('source' in headers) metrics.invocations++;
-};

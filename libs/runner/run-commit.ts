@@ -15,6 +15,7 @@ import { type RunnerMetrics } from './runner-ports.js';
 import { type UserError } from '../component-model/run-output.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Execution, runResult } from './run-result.js';
+import { type CommitRoutes } from './source-routing.js';
 
 /**
  * Kinds whose invocation may arrive twice under one id: a router or scheduler restarted, or a publisher that got no
@@ -65,6 +66,8 @@ export interface CommitContext {
   readonly eventIds: EventIds;
   readonly metrics: RunnerMetrics;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
+  /** Absent: the router routes the emits. */
+  readonly routes?: Pick<CommitRoutes, 'route'> | undefined;
 }
 
 export interface BuiltCommit {
@@ -86,7 +89,7 @@ export interface BuiltCommit {
 export const CUTS = ['nothing', 'db', 'dedupe', 'output'] as const;
 export type Cut = (typeof CUTS)[number];
 
-/** Records built in one turn of the event loop. */
+/** Records of runs that are built in one turn of the event loop. */
 const RECORDS_A_TURN = 256;
 
 /**
@@ -96,7 +99,7 @@ const RECORDS_A_TURN = 256;
  */
 export const buildCommit = async (
   batch: readonly Finished[],
-  { sourceId, topic, strategy, state, tracker, heard, eventIds, metrics, delayed }: CommitContext,
+  { sourceId, topic, strategy, state, tracker, heard, eventIds, metrics, delayed, routes }: CommitContext,
   cut: Cut = 'nothing',
   reason = '',
 ): Promise<BuiltCommit> => {
@@ -108,6 +111,7 @@ export const buildCommit = async (
   const db = new DbDraft(state.db);
   let refused: Map<Finished, UserError> | undefined;
   const records: LogRecord[] = [];
+  let built = 0;
   const inbox: string[] = [];
   const places: HeardPlace[] = [];
   for (const finished of batch) {
@@ -131,7 +135,8 @@ export const buildCommit = async (
     Object.assign(changed, result.dedupe);
     Object.assign(dbChanges, outcome.dbChanges);
     for (const record of result.records) {
-      if (records.push(record) % RECORDS_A_TURN === 0) await turn();
+      records.push(record, ...((record.headers.kind === 'emit' && routes?.route(record)) || []));
+      if (++built % RECORDS_A_TURN === 0) await turn();
     }
     metrics.emits(result.emitted);
     metrics.duplicates(result.duplicates);

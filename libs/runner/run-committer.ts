@@ -9,6 +9,7 @@ import { buildCommit, type CommittedState, CUTS, type Finished } from './run-com
 import { CommitTooLarge, type RunCommit, type SourceState, StateConflict } from './run-journal.js';
 import { RunLog } from './run-log.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
+import { SourceRouting } from './source-routing.js';
 
 const COMMIT_BATCH = 256;
 /** Bytes of outcomes in one commit, unless a single one is larger. Each commit is copied on its way to the store. */
@@ -18,7 +19,7 @@ const COMMIT_EMITS = 256;
 
 export interface RunCommitterOptions {
   readonly sourceId: string;
-  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger' | 'settings'>;
+  readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger' | 'settings' | 'routing'>;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
   readonly state: CommittedState;
   readonly tracker: LaneTracker;
@@ -44,6 +45,7 @@ export class RunCommitter {
   private readonly finished: Finished[] = [];
   private readonly eventIds: EventIds;
   private readonly runLog: RunLog;
+  private readonly routing: SourceRouting;
   private state: CommittedState;
   private committing = false;
   private abandonReason: Error | undefined;
@@ -55,7 +57,8 @@ export class RunCommitter {
   constructor(private readonly options: RunCommitterOptions) {
     this.state = options.state;
     this.eventIds = new EventIds(options.state.lastEventId);
-    const { logger, settings } = options.deps;
+    const { logger, settings, routing } = options.deps;
+    this.routing = new SourceRouting(options.sourceId, routing);
     this.runLog = new RunLog({ sourceId: options.sourceId, logger, settings });
   }
 
@@ -109,6 +112,8 @@ export class RunCommitter {
     // One turn of the event loop gathers the outcomes that arrived in one frame.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.finished.length > 0) {
+      const routes = await this.routing.begin();
+      if (this.abandonReason) return;
       const batch = this.nextBatch();
       const { commit, next, places, refused } = await buildCommit(
         batch,
@@ -122,6 +127,7 @@ export class RunCommitter {
           eventIds: this.eventIds,
           metrics: deps.metrics,
           delayed: this.options.delayed,
+          routes,
         },
         CUTS[this.size.cut],
         this.size.reason,
@@ -133,6 +139,7 @@ export class RunCommitter {
         continue;
       }
       this.size = WHOLE;
+      routes?.committed();
       heard.stored(places, commit.heard ?? {});
       this.state = next;
       this.finished.splice(0, batch.length);

@@ -1,7 +1,6 @@
 import { type EmitHeaders } from '../stream-log/envelopes.js';
 import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '../component-model/channels.js';
 import { bytesAbove, RECORD_BYTES } from '../stream-log/record-limits.js';
-import { type LogRecord } from '../stream-log/stream-log.js';
 import { dictionary } from '../kernel/dictionary.js';
 import { channelsToForget, DEDUPE_LIMITS } from './dedupe-memory.js';
 import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
@@ -10,6 +9,7 @@ import { emitIds } from '../stream-log/emit-ids.js';
 import { type EventIds } from '../stream-log/event-ids.js';
 import { faultId } from '../stream-log/fault-ids.js';
 import { type DedupeCache } from './run-journal.js';
+import { type EmitRecord } from './source-routing.js';
 import { causesOf, type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
 import { type HookName } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
@@ -55,7 +55,7 @@ export const executionOf = (
 
 export interface RunResult {
   /** Records for the emitter's topic, in order. Built lazily, so that many can take several turns. Read once. */
-  readonly records: Iterable<LogRecord>;
+  readonly records: Iterable<EmitRecord>;
   /** Changed dedupe caches by channel; null for a forgotten one. */
   readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
   /** All dedupe caches after the run. */
@@ -100,7 +100,7 @@ function* recordsOf(
   emits: readonly EmitCall[],
   lines: readonly LogLine[],
   { topic, eventIds }: RunResultContext,
-): Iterable<LogRecord> {
+): Iterable<EmitRecord> {
   const { error, startedAt, endedAt } = outcome;
   const nextEmitId = emitIds(execution.id, execution.at ?? startedAt);
   const hops = String(execution.hops);
@@ -114,7 +114,7 @@ function* recordsOf(
     value: string,
     optional?: Record<string, string>,
     kind: 'emit' | 'delay' = 'emit',
-  ): LogRecord => {
+  ): EmitRecord => {
     const headers: EmitHeaders = {
       kind,
       id: eventIds.next(endedAt),

@@ -10,6 +10,7 @@ import { type StreamLog } from '../stream-log/stream-log.js';
 import { type TopicPolicy } from '../stream-log/topics.js';
 import { type HostDeaths } from './host-deaths.js';
 import { type RunJournal } from './run-journal.js';
+import { type CommitRouting } from './source-routing.js';
 import { type BoundProp, type RunOutcome, type Sandbox, type SandboxSpec } from '../sandbox/sandbox.js';
 import { type HttpReply } from '../component-model/run-output.js';
 
@@ -122,6 +123,8 @@ export interface RunnerDependencies {
   readonly handedOver: HandedOver;
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
+  /** Absent where the router is in another process, or its lanes are written apart. */
+  readonly routing?: CommitRouting | undefined;
   /** Events of sources that wait. */
   readonly delayed: Pick<DelayedEvents, 'usage'>;
   readonly blobs: Pick<BlobStore, 'fileOf'>;

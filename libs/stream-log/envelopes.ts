@@ -77,6 +77,9 @@ export interface DeliveryHeaders extends Record<string, string> {
   at: string;
 }
 
+/** Header of an emit whose listeners' records were committed with it: the position of the event log up to which the table was. */
+export const ROUTED = 'routed';
+
 export type RecordOf<H extends Record<string, string>> = Omit<LogRecord, 'headers'> & { readonly headers: H };
 
 export const MAX_HOPS = 32;

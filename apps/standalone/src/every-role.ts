@@ -61,7 +61,8 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress, pump: 'here' });
   const router = await startRouterRole(own, { backlog, table, room });
   backlog.bind({ worker, router });
-  const runner = await startRunnerRole(own, { backlog, room, sandboxing, urls, replies: relay });
+  const routing = router.atCommit;
+  const runner = await startRunnerRole(own, { backlog, room, sandboxing, urls, routing, replies: relay });
   backlog.bind({ runner });
   unread.count({
     invocations: (lane) => runner.unreadBytesOf(lane),

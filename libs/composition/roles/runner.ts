@@ -5,6 +5,7 @@ import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { type Callers, type Replies, type RunnerDependencies, type RunnerMetrics } from '#libs/runner/runner-ports.js';
 import { type Runner, startRunner } from '#libs/runner/runner.js';
+import { type CommitRouting } from '#libs/runner/source-routing.js';
 import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
@@ -23,6 +24,8 @@ export interface RunnerRoleOptions {
   readonly urls: EndpointUrls;
   /** Takes the outcomes of runs for which a caller waits. */
   readonly replies: Replies;
+  /** The router's, where it is in this process and the log takes all records of a commit or none. */
+  readonly routing?: CommitRouting;
   /** Absent where one process has every role. */
   readonly callers?: Callers;
   /** Time for runs to end at shutdown. Default: no limit but that of the shutdown. */
@@ -35,7 +38,7 @@ const RUN_WINDOW = 64;
 /** Role `runner`, steps 2 and 3 of the path of an event: runs user code in `sandboxing`. */
 export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptions): Promise<Runner> => {
   const { config, plane, topics, logger, metrics, handedOver, platformEvents, closing, reportBacklog } = own;
-  const { backlog, room, sandboxing, urls, replies, callers, closeMs } = options;
+  const { backlog, room, sandboxing, urls, replies, routing, callers, closeMs } = options;
   const { engines, clock, views, usage, follower } = plane;
   const limits = pressureSettings(config);
   // Notes of runs in flight, in a folder of this machine that outlives the process.
@@ -47,6 +50,7 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     log: engines.log,
     handedOver,
     journal: engines.journal,
+    routing,
     delayed: engines.delayed,
     blobs: engines.blobs,
     packages: installPackages(engines.blobs, sandboxing.packages),

@@ -1,0 +1,88 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { type FreshTables } from '#libs/kernel/table-freshness.js';
+import { type EmitHeaders, type RecordOf, ROUTED } from '#libs/stream-log/envelopes.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { type EmitRouter, emitOf } from './emit-router.js';
+import { countRouted, type RouterMetrics } from './router-metrics.js';
+
+/** Records for listeners of one emit, and of all emits of a commit. Beyond them the router routes. */
+const MOST_OF_EMIT = 16;
+const MOST_OF_COMMIT = 256;
+/** UTF-16 units of the values of all records for listeners in a commit. */
+const MOST_TEXT = 1 << 20;
+
+export interface CommitRoutingOptions {
+  readonly emits: EmitRouter;
+  readonly tables: Pick<FreshTables, 'heldNow'>;
+  readonly clock: Clock;
+  /** Number of emits in a source's own lane that are not routed. */
+  readonly unroutedOf: (sourceId: string) => number;
+  readonly metrics: RouterMetrics;
+}
+
+/**
+ * Routes emits within the commit of the run that made them, in a process that runs sources and routes
+ * (docs/adr/0049-routing-at-the-commit.md). It leaves an emit to the router where routing is not plain: while the table
+ * may be old or a listener has no room, for wide fan-outs, loops, and emits at the limit of hops.
+ */
+export class CommitRouting {
+  constructor(private readonly options: CommitRoutingOptions) {}
+
+  /** Whether the router has routed everything that is in the source's lane. */
+  isIdle(sourceId: string): boolean {
+    return this.options.unroutedOf(sourceId) === 0;
+  }
+
+  /** Begins a commit. Undefined while the table may lack a subscription: the router waits for it. */
+  begin(): CommitRoutes | undefined {
+    const position = this.options.tables.heldNow();
+    return position === undefined ? undefined : new CommitRoutes(this.options, position);
+  }
+}
+
+/** The emits of one commit. */
+export class CommitRoutes {
+  private records = 0;
+  private text = 0;
+  private emits = 0;
+  private workflowsSkipped = 0;
+  private readonly routed: LogRecord[] = [];
+
+  constructor(
+    private readonly options: CommitRoutingOptions,
+    private readonly position: string,
+  ) {}
+
+  /** Marks an emit as routed and returns the records for its listeners. Undefined: the router must route it. */
+  route(record: RecordOf<EmitHeaders>): readonly LogRecord[] | undefined {
+    const { emits, clock } = this.options;
+    try {
+      const emit = emitOf(record);
+      const { records, hopLimited, givenUp, heldFor, workflowsSkipped } = emits.route(emit, clock.now());
+      if (hopLimited || givenUp.length > 0 || heldFor !== undefined || !this.hasRoomFor(records)) return undefined;
+      record.headers[ROUTED] = this.position;
+      this.emits++;
+      this.workflowsSkipped += workflowsSkipped;
+      for (const each of records) this.routed.push(each);
+      return records;
+    } catch {
+      // The router says so, and counts it.
+      return undefined;
+    }
+  }
+
+  /** Call once the commit is durable. */
+  committed(): void {
+    const { metrics } = this.options;
+    metrics.emits += this.emits;
+    metrics.workflowsSkipped += this.workflowsSkipped;
+    for (const record of this.routed) countRouted(metrics, record);
+  }
+
+  private hasRoomFor(records: readonly LogRecord[]): boolean {
+    if (records.length > MOST_OF_EMIT) return false;
+    this.records += records.length;
+    for (const { value } of records) this.text += value.length;
+    return this.records <= MOST_OF_COMMIT && this.text <= MOST_TEXT;
+  }
+}
