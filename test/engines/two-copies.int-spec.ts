@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { projections } from '#libs/composition/control-plane.js';
 import { counterProblems, missingOf, problemsOf, receivedOf } from '#test/faults/kill9-checks.js';
-import { COUNTER, RELAY, TICKER } from '#test/faults/kill9-components.js';
+import { COUNTER, RELAY, START, TICKER } from '#test/faults/kill9-components.js';
 import { Gate, KillLoad } from '#test/faults/kill9-load.js';
 import { ApiClient, endpointOf, type Source, type Webhook } from '#test/harness/api-client.js';
 import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
@@ -84,6 +84,7 @@ const post = async (source: Source, body: unknown, target: { url: string } = dep
 describe('two schedulers', () => {
   it('send each tick once, also when the leader is killed', async () => {
     const source = await deploy(TICKER);
+    await api.runNow(source.id, { timestamp: START });
     const ticks = (): Set<number> =>
       new Set(receivedOf(receiver, source).map(({ body }) => (body as { id: number }).id));
     await receiver.until('six ticks', () => ticks().size >= 6, 60_000);
