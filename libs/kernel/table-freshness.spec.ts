@@ -110,6 +110,27 @@ describe('tables in memory', () => {
     expect(its.asked).toBe(asked + 1);
   });
 
+  it('tell at once how far they are while a comparison counts, and compare again in time', async () => {
+    const { tables, its, follow } = world();
+    its.end = 5;
+    expect(tables.heldNow()).toBeUndefined();
+    await turns();
+    expect(tables.heldNow()).toBeUndefined();
+    follow(5);
+    await turns();
+    expect(tables.heldNow()).toBe(positionOf(5));
+    // The log goes on, and the follower does not.
+    its.end = 6;
+    its.now += 900;
+    expect(tables.heldNow()).toBe(positionOf(5));
+    await turns();
+    its.now += 101;
+    expect(tables.heldNow()).toBeUndefined();
+    follow(6);
+    await turns();
+    expect(tables.heldNow()).toBe(positionOf(6));
+  });
+
   it('hold all that was in the log only by a comparison begun after the question', async () => {
     const { tables, its, follow, watch } = world();
     its.end = 2;

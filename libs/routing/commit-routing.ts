@@ -1,4 +1,6 @@
+import { endsWithin } from '#libs/async/deadline.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type Position } from '#libs/kernel/events.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders, type RecordOf, ROUTED } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -10,10 +12,12 @@ const MOST_OF_EMIT = 16;
 const MOST_OF_COMMIT = 256;
 /** UTF-16 units of the values of all records for listeners in a commit. */
 const MOST_TEXT = 1 << 20;
+/** How long a commit waits for a comparison of the table with the event log. */
+const COMPARED_MS = 20;
 
 export interface CommitRoutingOptions {
   readonly emits: EmitRouter;
-  readonly tables: Pick<FreshTables, 'heldNow'>;
+  readonly tables: Pick<FreshTables, 'heldNow' | 'holdAnswered'>;
   readonly clock: Clock;
   /** Number of emits in a source's own lane that are not routed. */
   readonly unroutedOf: (sourceId: string) => number;
@@ -33,10 +37,22 @@ export class CommitRouting {
     return this.options.unroutedOf(sourceId) === 0;
   }
 
-  /** Begins a commit. Undefined while the table may lack a subscription: the router waits for it. */
-  begin(): CommitRoutes | undefined {
-    const position = this.options.tables.heldNow();
+  /** Begins a commit. Undefined while the table may lack a subscription: the router waits for it longer. */
+  async begin(): Promise<CommitRoutes | undefined> {
+    const position = this.options.tables.heldNow() ?? (await this.comparedSoon());
     return position === undefined ? undefined : new CommitRoutes(this.options, position);
+  }
+
+  /** The first event after a second of rest finds no comparison of the table with the log. It takes no time here. */
+  private async comparedSoon(): Promise<Position | undefined> {
+    const { tables } = this.options;
+    let isOver = false;
+    await endsWithin(
+      tables.holdAnswered(() => isOver),
+      COMPARED_MS,
+    );
+    isOver = true;
+    return tables.heldNow();
   }
 }
 
@@ -50,7 +66,7 @@ export class CommitRoutes {
 
   constructor(
     private readonly options: CommitRoutingOptions,
-    private readonly position: string,
+    private readonly position: Position,
   ) {}
 
   /** Marks an emit as routed and returns the records for its listeners. Undefined: the router must route it. */

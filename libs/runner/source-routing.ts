@@ -8,8 +8,8 @@ export type EmitRecord = RecordOf<EmitHeaders>;
 export interface CommitRouting {
   /** Whether the router has routed every emit of the source that is in the log. */
   isIdle(sourceId: string): boolean;
-  /** Begins a commit. Undefined: the router must route all of its emits. */
-  begin(): CommitRoutes | undefined;
+  /** Begins a commit. Resolves soon. Undefined: the router must route all of its emits. */
+  begin(): Promise<CommitRoutes | undefined>;
 }
 
 /** The emits of one commit. */
@@ -45,7 +45,7 @@ export class SourceRouting {
     const { routing } = this;
     if (!routing) return undefined;
     this.caughtUp ||= await this.catchUp(routing);
-    const routes = this.caughtUp ? routing.begin() : undefined;
+    const routes = this.caughtUp ? await routing.begin() : undefined;
     this.caughtUp = routes !== undefined;
     if (!routes) return undefined;
     return {
