@@ -9,6 +9,7 @@ import {
 } from '#libs/kernel/read-model-store.js';
 import { type ForgottenKeys } from './forgotten-keys.js';
 import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
+import { newestRecords } from './newest-records.js';
 import { isAnotherLog, type LaneOrigin } from './lane-origin.js';
 import { type StoredRecord, type StreamLog } from './stream-log.js';
 
@@ -195,8 +196,9 @@ export class StreamFold {
     for (const { lane, held, records } of works) {
       const { fresh, applied } = freshOf(records, held);
       if (fresh.length === 0) continue;
-      const { writes, documents: more } = foldRecords(projection, fresh, this.sizes);
-      documents += more;
+      const newest = newestRecords(projection, fresh);
+      const { writes, documents: more } = foldRecords(projection, newest, this.sizes);
+      documents += more + fresh.length - newest.length;
       parts.push({
         id: laneDocId(lane),
         claim: held.claim,

@@ -26,6 +26,11 @@ export interface StreamProjection<D extends Doc = Doc> {
   readonly bounds?: readonly GroupBound[];
   /** Returns undefined for a record that does not concern it. */
   interpret(record: StoredRecord): StreamChange<D> | undefined;
+  /**
+   * The value of `keep.by` of the record's documents, if each of them only adds to that list. Undefined for a record that
+   * may remove documents. A projection without it makes the documents of every record.
+   */
+  readonly listOf?: (record: StoredRecord) => string | undefined;
   /** Selects the documents of records with this key, for a deleted source or webhook. */
   ofKey(key: string): readonly Where[];
 }

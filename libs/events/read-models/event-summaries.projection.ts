@@ -111,5 +111,11 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
     return { kind: 'put', docs: [doc] };
   },
 
+  // What no list keeps is on none.
+  listOf: ({ headers: { kind, emitter = '', channel = '', nostore } }) => {
+    if (kind === 'delete') return undefined;
+    return kind === 'emit' && nostore !== '1' ? listOf(emitter, channel) : '';
+  },
+
   ofKey: (emitterId) => ['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),
 });

@@ -56,6 +56,8 @@ export const attemptsProjection: StreamProjection<AttemptDoc> = {
     return docs.length === 0 ? undefined : { kind: 'put', docs };
   },
 
+  listOf: ({ key }) => key,
+
   ofKey: (webhookId) => [{ webhookId }],
 };
 
