@@ -279,7 +279,8 @@ const declaredBytes = ({ headers }: IncomingMessage): number | undefined =>
 
 const plainHeaders = (req: IncomingMessage): Record<string, string> => {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(req.headers)) {
+  for (const name in req.headers) {
+    const value = req.headers[name];
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return headers;

@@ -76,8 +76,9 @@ export const routeEmit = (
   return { records, workflowsSkipped, hopLimited: atLimit, givenUp };
 };
 
-const traced = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  headers['traceparent'] === undefined ? {} : { traceparent: headers['traceparent'] };
+const trace = (headers: Record<string, string>, from: Readonly<Record<string, string>>): void => {
+  if (from['traceparent'] !== undefined) headers['traceparent'] = from['traceparent'];
+};
 
 /** Delivery of an emit to the webhook of a subscription. A repeat has the same id. */
 export const deliveryOf = (
@@ -97,8 +98,8 @@ export const deliveryOf = (
     event: id,
     attempt: '1',
     at: String(now),
-    ...traced(emit.headers),
   };
+  trace(headers, emit.headers);
   return { topic: topics.deliveries(match.listenerId), key: match.listenerId, headers, value: emit.value };
 };
 
@@ -153,9 +154,9 @@ const routingError = (
     emit: emitIds(`${code === 'HopLimitExceeded' ? 'hop-limit' : 'loop'}/${emit.headers.emit}`, Number(ms))(0),
     hops: String(MAX_HOPS),
     fault: faultId(code, ''),
-    ...(emit.headers['nostore'] === undefined ? {} : { nostore: emit.headers['nostore'] }),
-    ...traced(emit.headers),
   };
+  if (emit.headers['nostore'] !== undefined) headers['nostore'] = emit.headers['nostore'];
+  trace(headers, emit.headers);
   const value = `{"original_event":${emit.value},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(error)}}`;
   return { topic: topics.emits(emitter), key: emitter, headers, value };
 };

@@ -104,17 +104,8 @@ function* recordsOf(
   const { error, startedAt, endedAt } = outcome;
   const nextEmitId = emitIds(execution.id, execution.at ?? startedAt);
   const hops = String(execution.hops);
-  const switches: Record<string, string> = {
-    ...(execution.nostore === true ? { nostore: '1' } : {}),
-    ...(execution.notrigger === true ? { notrigger: '1' } : {}),
-  };
   let index = 0;
-  const record = (
-    channel: string,
-    value: string,
-    optional?: Record<string, string>,
-    kind: 'emit' | 'delay' = 'emit',
-  ): EmitRecord => {
+  const record = (channel: string, value: string, kind: 'emit' | 'delay' = 'emit'): EmitRecord => {
     const headers: EmitHeaders = {
       kind,
       id: eventIds.next(endedAt),
@@ -123,26 +114,29 @@ function* recordsOf(
       channel,
       emit: execution.released ?? nextEmitId(index++),
       hops,
-      ...switches,
-      ...optional,
     };
+    if (execution.nostore === true) headers['nostore'] = '1';
+    if (execution.notrigger === true) headers['notrigger'] = '1';
     return { topic, key: execution.sourceId, headers, value };
   };
   for (const emit of emits) {
-    const optional = optionalHeaders(emit, execution.test);
-    if (emit.deliverAt === undefined || emit.deliverAt <= endedAt) yield record(emit.channel, emit.payload, optional);
-    else {
-      optional['out'] = emit.channel;
-      optional['deliver'] = String(Math.ceil(emit.deliverAt));
-      yield record(DELAYED_CHANNEL, emit.payload, optional, 'delay');
+    const waits = emit.deliverAt !== undefined && emit.deliverAt > endedAt;
+    const made = waits ? record(DELAYED_CHANNEL, emit.payload, 'delay') : record(emit.channel, emit.payload);
+    describeEmit(made.headers, emit, execution.test);
+    if (waits) {
+      made.headers['out'] = emit.channel;
+      made.headers['deliver'] = String(Math.ceil(emit.deliverAt));
     }
+    yield made;
   }
   if (execution.hook) yield record(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: startedAt, h: execution.hook }));
   for (const line of lines) yield record(LOGS_CHANNEL, JSON.stringify(line));
   if (!error) return;
   const { name, message, stack } = error;
   yield record(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: endedAt, err: { name, message, stack } }));
-  yield record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt), { fault: faultId(name, message) });
+  const failed = record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt));
+  failed.headers['fault'] = faultId(name, message);
+  yield failed;
 }
 
 const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>
@@ -194,14 +188,12 @@ const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: RunRe
   return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
 };
 
-const optionalHeaders = ({ id, summary, ts }: EmitCall, test?: true): Record<string, string> => {
-  const headers: Record<string, string> = {};
+const describeEmit = (headers: EmitHeaders, { id, summary, ts }: EmitCall, test?: true): void => {
   // JSON keeps the type of the id: a number stays a number in `metadata.id`.
   if (id !== undefined) headers['dedupe'] = JSON.stringify(id);
   if (summary !== undefined) headers['summary'] = summary;
   if (ts !== undefined) headers['ts'] = String(ts);
   if (test === true) headers['test'] = '1';
-  return headers;
 };
 
 /** JSON of a source error (docs/reference/component-model.md#error-event). Splices in the original event's text. */

@@ -13,6 +13,8 @@ const MAX_DB_BYTES = 4 * RUN_LIMITS.dbTotalBytes;
 /** Approximate memory of an emit, a log line or a db change in addition to its texts. */
 const OBJECT_BYTES = 256;
 
+const NO_CHANGES: Readonly<Record<string, string | null>> = {};
+
 type OfRun = Exclude<RunMessage, readonly ['g'] | readonly ['p' | 'q', ...unknown[]]>;
 
 export interface CollectedRun {
@@ -129,19 +131,21 @@ export class RunCollector {
   }
 
   outcome(status: RunOutcome['status'], endedAt: number, held: HeldMemory, error?: UserError): RunOutcome {
-    return {
+    const { emits, logs, startedAt, response, value } = this;
+    const outcome: { -readonly [K in keyof RunOutcome]: RunOutcome[K] } = {
       status,
       held,
-      ...(error === undefined ? {} : { error }),
-      emits: this.emits,
-      ...(this.delays ? { delays: true } : {}),
-      logs: this.logs,
-      dbChanges: this.dbChanges ?? {},
-      ...(this.response === undefined ? {} : { response: this.response }),
-      ...(this.value === undefined ? {} : { value: this.value }),
-      startedAt: this.startedAt,
+      emits,
+      logs,
+      dbChanges: this.dbChanges ?? NO_CHANGES,
+      startedAt,
       endedAt,
     };
+    if (error !== undefined) outcome.error = error;
+    if (this.delays) outcome.delays = true;
+    if (response !== undefined) outcome.response = response;
+    if (value !== undefined) outcome.value = value;
+    return outcome;
   }
 
   private emit(message: Extract<OfRun, readonly ['e', ...unknown[]]>, raw: Buffer): void {
