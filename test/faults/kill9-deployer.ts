@@ -21,6 +21,8 @@ export class KillDeployer {
   private readonly deleted = new Set<string>();
   private stopping = false;
   private working: Promise<void> | undefined;
+  /** The command that has no answer yet. */
+  private asked: Promise<unknown> | undefined;
   private failure: Error | undefined;
 
   constructor(
@@ -44,6 +46,11 @@ export class KillDeployer {
     this.stopping = true;
     await this.working;
     if (this.failure) throw this.failure;
+  }
+
+  /** Call with the gate shut: resolves when no command is without an answer. */
+  async atRest(): Promise<void> {
+    while (this.asked) await this.asked;
   }
 
   /** Answered commands hold, listed sources work, and nothing is half-created. */
@@ -82,12 +89,19 @@ export class KillDeployer {
 
   /** Returns undefined when the server died meanwhile or is shutting down. Any other answer is an error. */
   private async tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const answer = work();
+    this.asked = answer.then(
+      () => undefined,
+      () => undefined,
+    );
     try {
-      return await work();
+      return await answer;
     } catch (error) {
       if (error instanceof UnexpectedReply && !UNANSWERED.includes(error.reply.status)) throw error;
       if (types.isNativeError(error)) return undefined;
       throw error;
+    } finally {
+      this.asked = undefined;
     }
   }
 

@@ -138,10 +138,11 @@ class Upgrade {
 
   /** With nothing more to come, everything acknowledged arrives, and the read models equal a rebuild. */
   async restProblems(when: string, program: string): Promise<string[]> {
-    const { gate, receiver, api, sources, deployment, webhookId } = this.scene;
+    const { gate, receiver, api, sources, deployer, deployment, webhookId } = this.scene;
     const all = Object.values(sources) as (typeof sources.relay)[];
     await this.tick(false);
     gate.shut();
+    await deployer.atRest();
     const isThere = (): boolean => allLedgers(this.scene).every((ledger) => missingOf(receiver, ledger).length === 0);
     const problems = [
       ...(await holdsOrLate('everything acknowledged is delivered', isThere)),
