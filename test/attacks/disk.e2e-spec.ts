@@ -56,7 +56,7 @@ describe('a source that fills the disk', () => {
     expect(await flooded(control)).toBe(CHANNELS * POSTS);
   });
 
-  const LARGE = 'x'.repeat(60_000);
+  const LARGE = 'x'.repeat(120_000);
   const slow = componentCode({
     members: `async run({ body }) {
       await new Promise((resolve) => setTimeout(resolve, 2000));
