@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { BACKLOG, writeBacklog } from '../conformance/backlog-reader.js';
-import { openEmbedded } from './index.js';
+import { openEngines } from './testing/open-engines.js';
 
 const PATIENCE_MS = 900_000;
 const child = fileURLToPath(new URL('../../../dist/libs/engines/embedded/testing/read-backlog.js', import.meta.url));
@@ -17,14 +17,7 @@ describe('a backlog of 300 lanes with 3 MB each', () => {
   it(
     'is worked off with 256 MB of heap, while 40 lanes are stuck; without a limit it is not (control)',
     async () => {
-      const engines = await openEmbedded({
-        dataDir,
-        secretKey: Buffer.alloc(32, 1),
-        clock: { now: () => Date.now() },
-        onFatal: (error) => {
-          throw error;
-        },
-      });
+      const engines = await openEngines(dataDir);
       await writeBacklog(engines.log, BACKLOG);
       await engines.close();
 

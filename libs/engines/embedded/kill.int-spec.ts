@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { openEmbedded, type EmbeddedEngines } from './index.js';
+import { type EmbeddedEngines } from './index.js';
+import { openEngines } from './testing/open-engines.js';
 
 const ROUNDS = 6;
 const child = fileURLToPath(
@@ -68,14 +69,7 @@ describe('kill -9 of a process that writes', () => {
     async (round) => {
       const said = await writeUntilKilled(400 + 700 * round);
       // The lock of the killed process ends with it.
-      const engines = await openEmbedded({
-        dataDir,
-        secretKey: Buffer.alloc(32, 1),
-        clock: { now: () => Date.now() },
-        onFatal: (error) => {
-          throw error;
-        },
-      });
+      const engines = await openEngines(dataDir);
       try {
         await checkAppends(engines, said);
         await checkPublished(engines, said);

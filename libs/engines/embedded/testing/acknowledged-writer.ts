@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openEmbedded } from '../index.js';
+import { openEngines } from './open-engines.js';
 
 /**
  * A process that writes endlessly and prints a line for each acknowledged write: `append <stream> <n>`, `publish <n>`,
@@ -7,14 +7,7 @@ import { openEmbedded } from '../index.js';
  */
 const [dataDir = ''] = process.argv.slice(2);
 
-const engines = await openEmbedded({
-  dataDir,
-  secretKey: Buffer.alloc(32, 1),
-  clock: { now: () => Date.now() },
-  onFatal: (error) => {
-    throw error;
-  },
-});
+const engines = await openEngines(dataDir);
 const said = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 await engines.log.createTopic('published', {});

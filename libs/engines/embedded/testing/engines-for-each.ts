@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
-import { openEmbedded, type EmbeddedEngines, type EmbeddedOptions } from '../index.js';
+import { type EmbeddedEngines, type EmbeddedOptions } from '../index.js';
+import { openEngines } from './open-engines.js';
 
 export interface EnginesForEach {
   /** The data directory of the current test. */
@@ -27,15 +28,7 @@ export const enginesForEach = (name: string): EnginesForEach => {
       return dataDir;
     },
     async open(options = {}) {
-      const engines = await openEmbedded({
-        dataDir,
-        secretKey: Buffer.alloc(32, 1),
-        clock: { now: () => Date.now() },
-        onFatal: (error) => {
-          throw error;
-        },
-        ...options,
-      });
+      const engines = await openEngines(dataDir, options);
       opened.push(engines);
       return engines;
     },
