@@ -1,72 +1,25 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
-import { recorded } from '#libs/kernel/testing/recorded.js';
-import { startRouter, type Router, type RouterOptions } from '#libs/routing/router.js';
-import { SubscriptionTable } from '#libs/routing/subscription-table.js';
+import { type RouterOptions } from '#libs/routing/router.js';
+import { emitRecord as emit, routerWorlds, type Subscribed, topics } from '#libs/routing/testing/router-world.js';
 import { type EmitRecord, SourceRouting } from '#libs/runner/source-routing.js';
-import { type EmitHeaders, MAX_HOPS, ROUTED } from '#libs/stream-log/envelopes.js';
-import { HandedOver } from '#libs/stream-log/handed-over.js';
+import { MAX_HOPS, ROUTED } from '#libs/stream-log/envelopes.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
-import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
-import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { perEmitterTopics } from '#libs/stream-log/topics.js';
 
-const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
-const clock = { now: () => 1_700_000_000_500 };
 const WEBHOOKS = Array.from({ length: 40 }, (_, n) => `wh_${n}`);
 const OWNERS = ['dc_a', 'dc_b', ...WEBHOOKS];
 
-const emit = (seq: number, over: Partial<EmitHeaders> = {}, value = `{"n":${seq}}`): EmitRecord => ({
-  topic: topics.emits('dc_a'),
-  key: 'dc_a',
-  headers: {
-    kind: 'emit',
-    id: `1700000000000-${seq}`,
-    emitter: 'dc_a',
-    workspace: 'o_1',
-    channel: '',
-    emit: `emit-${seq}`,
-    hops: '0',
-    ...over,
-  },
-  value,
-});
-
-interface Subscription {
-  readonly emitter?: string;
-  readonly listener: string;
-  readonly channel?: string;
-  readonly filter?: object;
-}
-
-const open: Router[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((router) => router.close()));
-});
+const newWorld = routerWorlds();
 
 type Way = 'by the router' | 'at the commit';
 
-const world = async (way: Way, subscriptions: readonly Subscription[], over: Partial<RouterOptions> = {}) => {
-  const log = new InMemoryStreamLog();
-  const table = new SubscriptionTable();
-  subscriptions.forEach(({ emitter = 'dc_a', listener, channel = '', filter }, n) => {
-    const data = { userId: 'u_1', emitterId: emitter, listenerId: listener, eventName: channel, createdAt: 1, filter };
-    table.apply(recorded(`subscription-sub_${n}`, { type: 'SubscriptionCreated', data }));
-  });
+const world = async (way: Way, subscriptions: readonly Subscribed[], over: Partial<RouterOptions> = {}) => {
+  const { log, subscribe, start } = newWorld();
+  for (const subscription of subscriptions) subscribe(subscription);
   for (const id of OWNERS)
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
-  const router = await startRouter({
-    log,
-    handedOver: new HandedOver(Infinity),
-    topics,
-    delayed: new InMemoryDelayedEvents(),
-    table,
-    tables: FRESH,
-    clock,
-    ...over,
-  });
-  open.push(router);
+  const router = await start(over);
   const routing = new SourceRouting('dc_a', way === 'at the commit' ? router.atCommit : undefined);
   /** Commits the emits as a runner does. */
   const commit = async (emits: readonly EmitRecord[]): Promise<void> => {
@@ -97,9 +50,9 @@ const world = async (way: Way, subscriptions: readonly Subscription[], over: Par
 const marked = (records: readonly StoredRecord[]): readonly boolean[] =>
   records.filter(({ headers }) => headers['kind'] === 'emit').map(({ headers }) => headers[ROUTED] !== undefined);
 
-const RELAY: readonly Subscription[] = [{ listener: 'wh_1' }, { listener: 'dc_b' }];
+const RELAY: readonly Subscribed[] = [{ listener: 'wh_1' }, { listener: 'dc_b' }];
 
-const SCENARIOS: readonly (readonly [string, readonly Subscription[], () => readonly EmitRecord[], boolean])[] = [
+const SCENARIOS: readonly (readonly [string, readonly Subscribed[], () => readonly EmitRecord[], boolean])[] = [
   ['a webhook and a source', RELAY, () => [emit(1), emit(2, { hops: '3' })], true],
   ['no listener', [], () => [emit(1)], true],
   ['other channels', [{ listener: 'wh_1', channel: 'x' }], () => [emit(1), emit(2, { channel: 'x' })], true],

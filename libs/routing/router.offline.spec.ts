@@ -1,30 +1,9 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
-import { recorded } from '#libs/kernel/testing/recorded.js';
-import { HandedOver } from '#libs/stream-log/handed-over.js';
+import { describe, expect, it } from '@jest/globals';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
-import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
-import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { startRouter, type Router } from './router.js';
-import { SubscriptionTable } from './subscription-table.js';
+import { emitRecord, routerWorlds, topics } from './testing/router-world.js';
 
-const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
-const emit = (n: number): LogRecord => ({
-  topic: 'emits.dc_a',
-  key: 'dc_a',
-  headers: {
-    kind: 'emit',
-    id: `1700000000000-${n}`,
-    emitter: 'dc_a',
-    workspace: 'o_1',
-    channel: '',
-    emit: `emit-${n}`,
-    hops: '0',
-  },
-  value: String(n),
-});
+const emit = (n: number): LogRecord => emitRecord(n, {}, String(n));
 const emits = (count: number, from = 0): LogRecord[] => Array.from({ length: count }, (_, n) => emit(from + n));
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
 const until = async (holds: () => boolean): Promise<void> => {
@@ -33,38 +12,17 @@ const until = async (holds: () => boolean): Promise<void> => {
   }
 };
 
-const routers: Router[] = [];
-afterEach(async () => {
-  await Promise.all(routers.splice(0).map((router) => router.close()));
-});
+const newWorld = routerWorlds();
 
 /** Two webhooks listen to one source. The lane of wh_off cannot be written. */
 const world = async () => {
-  const log = new InMemoryStreamLog();
-  const table = new SubscriptionTable();
-  for (const listenerId of ['wh_off', 'wh_on']) {
-    const id = `sub_${listenerId}`;
-    const data = { subscriptionId: id, userId: 'u_1', emitterId: 'dc_a', listenerId, eventName: '', createdAt: 1 };
-    table.apply(recorded(`subscription-${id}`, { type: 'SubscriptionCreated', data }));
-    await log.createTopic(topics.deliveries(listenerId));
+  const { log, delayed, start, subscribe } = newWorld();
+  for (const listener of ['wh_off', 'wh_on']) {
+    subscribe({ listener });
+    await log.createTopic(topics.deliveries(listener));
   }
   await log.createTopic('emits.dc_a');
   log.hang('deliveries.wh_off');
-  const delayed = new InMemoryDelayedEvents();
-  const start = async (over: object = {}): Promise<Router> => {
-    const router = await startRouter({
-      log,
-      handedOver: new HandedOver(Infinity),
-      topics,
-      delayed,
-      table,
-      tables: FRESH,
-      clock: { now: () => 1 },
-      ...over,
-    });
-    routers.push(router);
-    return router;
-  };
   const valuesOf = (id: string): string[] => log.recordsOf(topics.deliveries(id)).map(({ value }) => value);
   return { log, delayed, start, valuesOf };
 };

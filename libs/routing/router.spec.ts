@@ -1,68 +1,21 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
+import { describe, expect, it } from '@jest/globals';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
-import { recorded } from '#libs/kernel/testing/recorded.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
-import { MAX_HOPS, type EmitHeaders } from '#libs/stream-log/envelopes.js';
-import { HandedOver } from '#libs/stream-log/handed-over.js';
-import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { MAX_HOPS } from '#libs/stream-log/envelopes.js';
+import { type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
-import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { startRouter, type Router } from './router.js';
-import { SubscriptionTable } from './subscription-table.js';
+import { type Router } from './router.js';
+import { emitRecord as emit, routerWorlds, topics } from './testing/router-world.js';
 
-const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
-const clock = { now: () => 1_700_000_000_500 };
-
-const emit = (seq: number, over: Partial<EmitHeaders> = {}, value = `{"n": ${seq} }`): LogRecord => ({
-  topic: topics.emits(over.emitter ?? 'dc_a'),
-  key: over.emitter ?? 'dc_a',
-  headers: {
-    kind: 'emit',
-    id: `1700000000000-${seq}`,
-    emitter: 'dc_a',
-    workspace: 'o_1',
-    channel: '',
-    emit: `emit-${seq}`,
-    hops: '0',
-    ...over,
-  },
-  value,
-});
-
-const routers: Router[] = [];
-afterEach(async () => {
-  await Promise.all(routers.splice(0).map((router) => router.close()));
-});
+const newWorld = routerWorlds();
 
 const world = async (...subscriptions: (readonly [emitter: string, listener: string, channel?: string])[]) => {
-  const log = new InMemoryStreamLog();
-  const table = new SubscriptionTable();
-  const subscribe = (emitterId: string, listenerId: string, eventName = ''): void => {
-    const id = `sub_${table.size}`;
-    const data = { subscriptionId: id, userId: 'u_1', emitterId, listenerId, eventName, createdAt: 1 };
-    table.apply(recorded(`subscription-${id}`, { type: 'SubscriptionCreated', data }));
-  };
+  const { log, start, subscribe: add } = newWorld();
+  const subscribe = (emitter: string, listener: string, channel = ''): void => add({ emitter, listener, channel });
   for (const subscription of subscriptions) subscribe(...subscription);
   for (const id of ['dc_a', 'dc_b', 'wh_1', 'wh_2']) {
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   }
-  const delayed = new InMemoryDelayedEvents();
-  const start = async (over: object = {}): Promise<Router> => {
-    const router = await startRouter({
-      log,
-      handedOver: new HandedOver(Infinity),
-      topics,
-      delayed,
-      table,
-      tables: FRESH,
-      clock,
-      ...over,
-    });
-    routers.push(router);
-    return router;
-  };
   const recordsOf = (topic: string): Promise<readonly StoredRecord[]> => log.read(topic, -1, 1_000);
   return { log, start, subscribe, recordsOf };
 };
