@@ -34,7 +34,7 @@ export const attemptOf = (
   topic: string,
   { headers, attempt }: Delivery,
   outcome: RecordedOutcome,
-  { ts, ms, status, error, nextAttemptAt, responseSnippet }: AttemptValue,
+  value: AttemptValue,
 ): Attempt => ({
   topic,
   key: headers.webhook,
@@ -46,12 +46,7 @@ export const attemptOf = (
   channel: headers.channel,
   emit: headers.emit,
   event: headers.event,
-  ts,
-  ms,
-  status,
-  error,
-  nextAttemptAt,
-  responseSnippet,
+  value,
 });
 
 const waitingEntry = (

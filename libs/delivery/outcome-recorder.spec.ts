@@ -71,12 +71,14 @@ describe('OutcomeRecorder', () => {
       channel: '',
       emit: 'e',
       event: '1-1',
-      ts: NOW - 12,
-      ms: 12,
-      status: 200,
-      error: null,
-      nextAttemptAt: null,
-      responseSnippet: 'ok',
+      value: {
+        ts: NOW - 12,
+        ms: 12,
+        status: 200,
+        error: null,
+        nextAttemptAt: null,
+        responseSnippet: 'ok',
+      },
     });
     expect([acked, metrics]).toEqual([[], [['success', 200, 12.4]]]);
     outcome?.durable();
@@ -87,7 +89,7 @@ describe('OutcomeRecorder', () => {
     const { recorder, claim, pushed } = world();
     expect(recorder.attempted(claim(), response(503)).kind).toBe('retry');
     expect(pushed[0]?.waiting).toMatchObject({ dueAt: NOW + 10, record: { headers: { attempt: '2' } } });
-    expect(pushed[0]?.attempt).toMatchObject({ error: 'status 503', nextAttemptAt: NOW + 10 });
+    expect(pushed[0]?.attempt?.value).toMatchObject({ error: 'status 503', nextAttemptAt: NOW + 10 });
     expect(recorder.attempted(claim(2), response(503)).kind).toBe('final');
     expect(pushed[1]?.waiting).toBeUndefined();
   });
@@ -102,7 +104,7 @@ describe('OutcomeRecorder', () => {
     const { recorder, claim, pushed } = world();
     const error = 'ECONNREFUSED';
     recorder.attempted(claim(), ended({ kind: 'error', error }, { error, message: 'connect' }));
-    expect(pushed[0]?.attempt).toMatchObject({ error: 'ECONNREFUSED: connect', status: null });
+    expect(pushed[0]?.attempt?.value).toMatchObject({ error: 'ECONNREFUSED: connect', status: null });
   });
 
   it('puts a delivery off without an attempt, and counts it', () => {
@@ -117,7 +119,7 @@ describe('OutcomeRecorder', () => {
     const { recorder, claim, pushed } = world();
     recorder.drop(claim(), 'inactive');
     expect(pushed[0]?.attempt?.outcome).toBe('final');
-    expect(pushed[0]?.attempt).toMatchObject({ ts: NOW, ms: 0, status: null, error: 'inactive' });
+    expect(pushed[0]?.attempt?.value).toMatchObject({ ts: NOW, ms: 0, status: null, error: 'inactive' });
   });
 
   it('writes and acknowledges nothing once another worker owns the lane', async () => {

@@ -2,7 +2,7 @@ import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { type Attempt, attemptRecord, packAttempts } from '#libs/stream-log/attempt-records.js';
-import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
+import { eachAlone, PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
@@ -47,9 +47,7 @@ export class OutcomeWriter {
     this.attempts = new PatientPublisher({
       log: options.log,
       pack: (attempts) =>
-        options.forms.mayWrite('attempts.2')
-          ? packAttempts(attempts)
-          : attempts.map((attempt) => ({ record: attemptRecord(attempt), count: 1 })),
+        options.forms.mayWrite('attempts.2') ? packAttempts(attempts) : eachAlone(attempts.map(attemptRecord)),
       onFailure: (error, _topic, retryInMs) => this.failed('log', error, retryInMs),
     });
   }

@@ -5,7 +5,7 @@ import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders, type RecordOf, ROUTED } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type EmitRouter, emitOf } from './emit-router.js';
-import { countRouted, type RouterMetrics } from './router-metrics.js';
+import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
 
 /** Records for listeners of one emit, and of all emits of a commit. Beyond them the router routes. */
 const MOST_OF_EMIT = 16;
@@ -60,9 +60,7 @@ export class CommitRouting {
 export class CommitRoutes {
   private records = 0;
   private text = 0;
-  private emits = 0;
-  private workflowsSkipped = 0;
-  private readonly routed: LogRecord[] = [];
+  private readonly counts = noRouterMetrics();
 
   constructor(
     private readonly options: CommitRoutingOptions,
@@ -77,9 +75,9 @@ export class CommitRoutes {
       const { records, hopLimited, givenUp, heldFor, workflowsSkipped } = emits.route(emit, clock.now());
       if (hopLimited || givenUp.length > 0 || heldFor !== undefined || !this.hasRoomFor(records)) return undefined;
       record.headers[ROUTED] = this.position;
-      this.emits++;
-      this.workflowsSkipped += workflowsSkipped;
-      for (const each of records) this.routed.push(each);
+      this.counts.emits++;
+      this.counts.workflowsSkipped += workflowsSkipped;
+      for (const each of records) countRouted(this.counts, each);
       return records;
     } catch {
       // The router says so, and counts it.
@@ -90,9 +88,11 @@ export class CommitRoutes {
   /** Call once the commit is durable. */
   committed(): void {
     const { metrics } = this.options;
-    metrics.emits += this.emits;
-    metrics.workflowsSkipped += this.workflowsSkipped;
-    for (const record of this.routed) countRouted(metrics, record);
+    const { emits, workflowsSkipped, invocations, deliveries } = this.counts;
+    metrics.emits += emits;
+    metrics.workflowsSkipped += workflowsSkipped;
+    metrics.invocations += invocations;
+    metrics.deliveries += deliveries;
   }
 
   private hasRoomFor(records: readonly LogRecord[]): boolean {

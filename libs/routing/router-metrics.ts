@@ -31,7 +31,7 @@ export const noRouterMetrics = (): RouterMetrics => ({
   poisoned: 0,
 });
 
-/** Counts a record for a listener once it is durable. */
+/** Counts a record for a listener. */
 export const countRouted = (metrics: RouterMetrics, { headers }: LogRecord): void => {
   if ('webhook' in headers) metrics.deliveries++;
   else if ('source' in headers) metrics.invocations++;

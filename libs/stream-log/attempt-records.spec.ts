@@ -2,7 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { attemptRecord, attemptsOf, MAX_CHARACTERS, MAX_TOGETHER, packAttempts } from './attempt-records.js';
 import { attemptAt } from './testing/attempts.js';
 
-const failed = attemptAt(2, { attempt: 3, outcome: 'retry', status: null, error: 'TIMEOUT', nextAttemptAt: 9 });
+const failed = attemptAt(2, {
+  attempt: 3,
+  outcome: 'retry',
+  value: { status: null, error: 'TIMEOUT', nextAttemptAt: 9 },
+});
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => attemptAt(n));
 const countsOf = (attempts: Parameters<typeof packAttempts>[0]) => packAttempts(attempts).map(({ count }) => count);
 
@@ -31,7 +35,7 @@ describe('the records of attempts', () => {
   });
 
   it('hold several attempts of a webhook, with all that one holds', () => {
-    const attempts = [attemptAt(1), failed, attemptAt(3, { channel: 'ü', responseSnippet: '"\u0000\n' })];
+    const attempts = [attemptAt(1), failed, attemptAt(3, { channel: 'ü', value: { responseSnippet: '"\u0000\n' } })];
     const [packed, ...more] = packAttempts(attempts);
     expect(more).toEqual([]);
     expect(packed).toMatchObject({ count: 3, record: { topic: 'attempts', key: 'wh_1', headers: { attempts: '3' } } });
@@ -47,7 +51,7 @@ describe('the records of attempts', () => {
     const attempts = numbered(2 * MAX_TOGETHER + 1);
     expect(countsOf(attempts)).toEqual([MAX_TOGETHER, MAX_TOGETHER, 1]);
     expect(packAttempts(attempts).flatMap(({ record }) => attemptsOf(record))).toEqual(attempts);
-    const large = (share: number) => attemptAt(1, { responseSnippet: 'x'.repeat(MAX_CHARACTERS * share) });
+    const large = (share: number) => attemptAt(1, { value: { responseSnippet: 'x'.repeat(MAX_CHARACTERS * share) } });
     expect(countsOf([large(0.4), large(0.4), large(0.4), large(2), large(0.1)])).toEqual([2, 1, 1, 1]);
     expect(packAttempts([])).toEqual([]);
   });

@@ -12,12 +12,13 @@ export interface AttemptValue {
   readonly status: number | null;
   /** `status 503`, `ECONNREFUSED: …`, `inactive`, …; null for success. */
   readonly error: string | null;
+  /** Time of the next attempt in epoch milliseconds; null when none follows. */
   readonly nextAttemptAt: number | null;
   readonly responseSnippet: string;
 }
 
 /** An attempt at a delivery, as a record of the topic `attempts` holds it, alone or among others. */
-export interface Attempt extends AttemptValue {
+export interface Attempt {
   readonly topic: string;
   /** Webhook id. */
   readonly key: string;
@@ -30,6 +31,7 @@ export interface Attempt extends AttemptValue {
   readonly channel: string;
   readonly emit: string;
   readonly event: string;
+  readonly value: AttemptValue;
 }
 
 /** Most attempts in one record, and most characters of its value unless one attempt alone has more. */
@@ -48,8 +50,7 @@ type Row = readonly [
 
 /** The record of one attempt. Its id is equal on a repeat. */
 export const attemptRecord = (attempt: Attempt): LogRecord => {
-  const { topic, key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event } = attempt;
-  const { ts, ms, status, error, nextAttemptAt, responseSnippet } = attempt;
+  const { topic, key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event, value } = attempt;
   return {
     topic,
     key,
@@ -65,7 +66,7 @@ export const attemptRecord = (attempt: Attempt): LogRecord => {
       attempt: String(number),
       outcome,
     },
-    value: JSON.stringify({ ts, ms, status, error, nextAttemptAt, responseSnippet }),
+    value: JSON.stringify(value),
   };
 };
 
@@ -98,7 +99,6 @@ export const attemptsOf = ({ topic, key, headers, value }: LogRecord): readonly 
   }
   const { id, delivery, webhook, workspace, emitter, channel, emit, event, attempt, outcome } = headers;
   if (!id || !delivery || !webhook) return [];
-  const { ts, ms, status, error, nextAttemptAt, responseSnippet } = JSON.parse(value) as AttemptValue;
   return [
     {
       topic,
@@ -111,12 +111,7 @@ export const attemptsOf = ({ topic, key, headers, value }: LogRecord): readonly 
       channel: channel ?? '',
       emit: emit ?? '',
       event: event ?? '',
-      ts,
-      ms,
-      status,
-      error,
-      nextAttemptAt,
-      responseSnippet,
+      value: JSON.parse(value) as AttemptValue,
     },
   ];
 };
@@ -137,12 +132,12 @@ const rowOf = (attempt: Attempt): Row => [
   attempt.channel,
   attempt.emit,
   attempt.event,
-  attempt.ts,
-  attempt.ms,
-  attempt.status,
-  attempt.error,
-  attempt.nextAttemptAt,
-  attempt.responseSnippet,
+  attempt.value.ts,
+  attempt.value.ms,
+  attempt.value.status,
+  attempt.value.error,
+  attempt.value.nextAttemptAt,
+  attempt.value.responseSnippet,
 ];
 
 const attemptOf = (topic: string, key: string, row: Row): Attempt => {
@@ -159,11 +154,6 @@ const attemptOf = (topic: string, key: string, row: Row): Attempt => {
     channel,
     emit,
     event,
-    ts,
-    ms,
-    status,
-    error,
-    nextAttemptAt,
-    responseSnippet,
+    value: { ts, ms, status, error, nextAttemptAt, responseSnippet },
   };
 };

@@ -90,10 +90,7 @@ export class KillDeployer {
   /** Returns undefined when the server died meanwhile or is shutting down. Any other answer is an error. */
   private async tried<T>(work: () => Promise<T>): Promise<T | undefined> {
     const answer = work();
-    this.asked = answer.then(
-      () => undefined,
-      () => undefined,
-    );
+    this.asked = answer.catch(() => undefined);
     try {
       return await answer;
     } catch (error) {

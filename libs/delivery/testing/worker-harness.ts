@@ -109,7 +109,7 @@ export class WorkerHarness {
 
   attempts(): Attempt[] {
     const attempts = this.log.recordsOf('attempts').flatMap((record) => attemptsOf(record));
-    return attempts.map((attempt) => ({ ...attempt, headers: attemptRecord(attempt).headers }));
+    return attempts.map((attempt) => ({ ...attempt.value, headers: attemptRecord(attempt).headers }));
   }
 
   /** Resolves when `count` attempts are recorded. */

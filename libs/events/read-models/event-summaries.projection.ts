@@ -82,7 +82,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
       };
     }
     // The router keeps what waits. It comes as an emit once it goes out.
-    if (kind !== 'emit' || headers['nostore'] === '1') return undefined;
+    if (!isListed(headers)) return undefined;
     const sort = sortableEventId(id);
     if (sort === undefined) throw new Error(`${id} is not an event id`);
     const { dedupe, summary, ts, test } = headers;
@@ -112,10 +112,13 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
   },
 
   // What no list keeps is on none.
-  listOf: ({ headers: { kind, emitter = '', channel = '', nostore } }) => {
+  listOf: ({ headers }) => {
+    const { kind, emitter = '', channel = '' } = headers;
     if (kind === 'delete') return undefined;
-    return kind === 'emit' && nostore !== '1' ? listOf(emitter, channel) : '';
+    return isListed(headers) ? listOf(emitter, channel) : '';
   },
 
   ofKey: (emitterId) => ['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),
 });
+
+const isListed = ({ kind, nostore }: Readonly<Record<string, string>>): boolean => kind === 'emit' && nostore !== '1';

@@ -29,7 +29,10 @@ describe('the document of an attempt', () => {
 
   it('is the same whether its record holds it alone or among others', () => {
     const stored = (given: LogRecord): StoredRecord => ({ ...record(1), ...given });
-    const attempts = [attemptAt(1), attemptAt(2, { attempt: 4, outcome: 'retry', status: 503, error: 'status 503' })];
+    const attempts = [
+      attemptAt(1),
+      attemptAt(2, { attempt: 4, outcome: 'retry', value: { status: 503, error: 'status 503' } }),
+    ];
     const [packed] = packAttempts(attempts);
     const alone = attempts.map((attempt) => attemptsProjection.interpret(stored(attemptRecord(attempt))));
     const docs = alone.flatMap((write) => (write?.kind === 'put' ? write.docs : []));

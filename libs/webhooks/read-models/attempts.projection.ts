@@ -1,10 +1,10 @@
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
-import { type Attempt, attemptsOf } from '#libs/stream-log/attempt-records.js';
+import { type Attempt, type AttemptValue, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { ATTEMPTS } from '#libs/stream-log/topics.js';
 
 /** Attempt at a delivery, as recorded by the delivery worker. */
-export interface AttemptDoc extends Doc {
+export interface AttemptDoc extends Doc, AttemptValue {
   readonly webhookId: string;
   /** Time of the attempt in fixed width, then its id to order attempts of one millisecond. */
   readonly sort: string;
@@ -17,14 +17,6 @@ export interface AttemptDoc extends Doc {
   readonly attempt: number;
   /** `success`, `retry` (another attempt follows) or `final` (failed, none follows). */
   readonly outcome: string;
-  /** Start of the attempt in epoch ms. */
-  readonly ts: number;
-  readonly ms: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  /** Time of the next attempt in epoch ms; null when none follows. */
-  readonly nextAttemptAt: number | null;
-  readonly responseSnippet: string;
 }
 
 export const deliveryAttempts: CollectionSchema = {
@@ -62,12 +54,11 @@ export const attemptsProjection: StreamProjection<AttemptDoc> = {
 };
 
 const docOf = (attempt: Attempt): AttemptDoc => {
-  const { key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event, ts } = attempt;
-  const { ms, status, error, nextAttemptAt, responseSnippet } = attempt;
+  const { key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event, value } = attempt;
   return {
-    id: `${delivery}.${number}.${ts}`,
+    id: `${delivery}.${number}.${value.ts}`,
     webhookId: key,
-    sort: sortOf(ts, `${delivery}/${number}`),
+    sort: sortOf(value.ts, `${delivery}/${number}`),
     deliveryId: delivery,
     workspaceId: workspace,
     emitterId: emitter,
@@ -76,11 +67,6 @@ const docOf = (attempt: Attempt): AttemptDoc => {
     eventId: event,
     attempt: number,
     outcome,
-    ts,
-    ms,
-    status,
-    error,
-    nextAttemptAt,
-    responseSnippet,
+    ...value,
   };
 };
