@@ -52,9 +52,10 @@ const usedLane = async (held: HeldLanes): Promise<KafkaLane> => {
     offset,
     timestamp: 1,
     epoch: 0,
-    key: Buffer.from('k'),
-    value: Buffer.from('{}'),
-    headers: [],
+    key: 'k',
+    value: '{}',
+    headers: {},
+    size: 3,
   }));
   lane.fetched({ partition: 0, errorCode: 0, highWatermark: 5, messages, next: 3 }, 0);
   await turn();

@@ -29,9 +29,10 @@ const laneWith = (limit: number) => {
       offset: from + n,
       timestamp: 1,
       epoch,
-      key: null,
-      value: Buffer.alloc(SIZE, 'x'),
-      headers: [],
+      key: '',
+      value: 'x'.repeat(SIZE),
+      headers: {},
+      size: SIZE,
     }));
     lane.fetched({ partition: 0, errorCode: 0, highWatermark: 100, messages, next: from + count }, from);
     await turn();

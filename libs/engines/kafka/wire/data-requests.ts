@@ -1,13 +1,6 @@
-import {
-  deleteRecordsV2,
-  fetchV13,
-  initProducerIdV4,
-  listOffsetsV7,
-  metadataV12,
-  produceV9,
-} from '@platformatic/kafka';
+import { deleteRecordsV2, initProducerIdV4, listOffsetsV7, metadataV12 } from '@platformatic/kafka';
 import { epochEndsApi } from './epoch-ends.js';
-import { produced, recordsOf, sequencesOf } from './record-batches.js';
+import { fetchApi, produceApi } from './record-apis.js';
 import { ANY_EPOCH, named, NO_REPLICA, request, unnamed, type Requests } from './request.js';
 
 const READ_COMMITTED = 1;
@@ -35,15 +28,10 @@ export const dataRequests: Requests<
       })),
     }),
   ),
-  Produce: request(produceV9.api)(
-    ({ timeout, producerId, producerEpoch, batches }) => [
-      -1,
-      timeout,
-      batches.flatMap(produced),
-      { producerId: BigInt(producerId), producerEpoch, sequences: sequencesOf(batches), compression: 'none' },
-    ],
-    (received) => ({
-      topics: (typeof received === 'boolean' ? [] : received.responses).map(({ name, partitionResponses }) => ({
+  Produce: request(produceApi)(
+    (args) => [args],
+    ({ responses }) => ({
+      topics: responses.map(({ name, partitionResponses }) => ({
         topic: name,
         partitions: partitionResponses.map(({ index, errorCode, baseOffset }) => ({
           partition: index,
@@ -57,7 +45,7 @@ export const dataRequests: Requests<
     () => [null, TRANSACTION_MS, -1n, -1],
     ({ errorCode, producerId, producerEpoch }) => ({ errorCode, producerId: String(producerId), producerEpoch }),
   ),
-  Fetch: request(fetchV13.api)(
+  Fetch: request(fetchApi)(
     ({ maxWaitTime, minBytes, maxBytes, sessionId, sessionEpoch, topics, forgottenTopics }) => [
       maxWaitTime,
       minBytes,
@@ -80,19 +68,7 @@ export const dataRequests: Requests<
       forgottenTopics.map(({ topicId, partitions }) => ({ topic: topicId, partitions: [...partitions] })),
       '',
     ],
-    ({ errorCode, sessionId, responses }) => ({
-      errorCode,
-      sessionId,
-      responses: responses.map(({ topicId, partitions }) => ({
-        topicId,
-        partitions: partitions.map(({ partitionIndex, errorCode: code, highWatermark, records }) => ({
-          partition: partitionIndex,
-          errorCode: code,
-          highWatermark: Number(highWatermark),
-          ...recordsOf(records ?? []),
-        })),
-      })),
-    }),
+    (fetched) => fetched,
   ),
   ListOffsets: request(listOffsetsV7.api)(
     ({ topics }) => [

@@ -30,9 +30,11 @@ export interface FetchedMessage {
   readonly timestamp: number;
   /** Leader epoch in which the record was appended. */
   readonly epoch: number;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: readonly (readonly [Buffer | null, Buffer | null])[];
+  readonly key: string;
+  readonly value: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes of these three. */
+  readonly size: number;
 }
 
 export interface FetchedPartition {
