@@ -18,6 +18,8 @@ export interface DeliveryOutcome {
 
 const MAX_GROUP = 512;
 const PAUSES = { firstMs: 100, longestMs: 5000 };
+/** An attempt is written with the next event, if one comes in this time. A crash meanwhile repeats the delivery. */
+const LINGER_MS = 20;
 
 export interface OutcomeWriterOptions {
   readonly log: StreamLog;
@@ -46,6 +48,7 @@ export class OutcomeWriter {
   constructor(private readonly options: OutcomeWriterOptions) {
     this.attempts = new PatientPublisher({
       log: options.log,
+      lingerMs: LINGER_MS,
       pack: (attempts) =>
         options.forms.mayWrite('attempts.2') ? packAttempts(attempts) : eachAlone(attempts.map(attemptRecord)),
       onFailure: (error, _topic, retryInMs) => this.failed('log', error, retryInMs),

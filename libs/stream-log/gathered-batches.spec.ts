@@ -63,26 +63,47 @@ describe('GatheredBatches', () => {
     expect(took).toEqual([1, 1, 2]);
   });
 
-  it('pauses briefly at 500 records a second, also after a burst, and longer at 3,000', () => {
+  it('gathers longer the more documents come, also after a burst', () => {
     jest.useFakeTimers();
     try {
-      const pauses: number[] = [];
       const gathered = new GatheredBatches({ gatherMs: 10, gatherManyMs: 250, onDue: () => undefined });
-      const write = (records: number): void => {
-        void gathered.add(batchOf('a'), false).catch(() => undefined);
-        const before = performance.now();
-        jest.advanceTimersToNextTimer();
-        pauses.push(performance.now() - before);
-        gathered.shift();
-        gathered.wrote(records);
-        jest.advanceTimersByTime(10);
+      /** Goes on for five seconds at this rate. Returns the shortest time between two writes, and the longest. */
+      const writing = (perMs: number): readonly [shortest: number, longest: number] => {
+        const times: number[] = [];
+        for (const start = performance.now(); performance.now() - start < 5_000;) {
+          void gathered.add(batchOf('a'), false).catch(() => undefined);
+          const before = performance.now();
+          jest.advanceTimersToNextTimer();
+          gathered.shift();
+          times.push(performance.now() - before);
+          gathered.wrote(perMs * (performance.now() - before));
+        }
+        const last = times.slice(Math.floor(times.length / 2));
+        return [Math.min(...last), Math.max(...last)];
       };
-      for (let n = 0; n < 100; n++) write(n % 10 === 0 ? 60 : 4);
-      expect(new Set(pauses)).toEqual(new Set([10]));
-      for (let n = 0; n < 100; n++) write(3 * ((pauses.at(-1) ?? 0) + 10));
-      expect(pauses.at(-1)).toBe(250);
-      for (let n = 0; n < 100; n++) write(1);
-      expect(pauses.at(-1)).toBe(10);
+      expect(writing(0.01)).toEqual([10, 10]);
+      expect(writing(0.5)).toEqual([25, 25]);
+      expect(writing(3)).toEqual([250, 250]);
+      expect(writing(0.5)).toEqual([25, 25]);
+      expect(writing(0.01)).toEqual([10, 10]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('is due at the same time as the batches of other read models', () => {
+    jest.useFakeTimers();
+    try {
+      const due: number[] = [];
+      const onDue = (): void => void due.push(performance.now());
+      for (const laterMs of [1, 3, 4]) {
+        jest.advanceTimersByTime(laterMs);
+        const gathered = new GatheredBatches({ gatherMs: 50, gatherManyMs: 250, onDue });
+        void gathered.add(batchOf('a'), false).catch(() => undefined);
+      }
+      jest.advanceTimersByTime(100);
+      expect(due).toHaveLength(3);
+      expect(new Set(due).size).toBe(1);
     } finally {
       jest.useRealTimers();
     }

@@ -15,7 +15,10 @@ export interface GatheringOptions {
   readonly onDue: () => void;
 }
 
-/** Documents per millisecond above which it gathers longer, because only the newest of many are written. */
+/** Documents per millisecond above which it gathers longer, because a write costs more than its documents. */
+const SOME_PER_MS = 0.02;
+const SOME_MS = 25;
+/** And above which only the newest of many are written. */
 const MANY_PER_MS = 1;
 /** Time over which that rate is averaged, so that a burst does not delay what comes after it. */
 const RATE_MS = 500;
@@ -66,10 +69,15 @@ export class GatheredBatches {
     for (const { reject } of this.pending.splice(0)) reject(reason);
   }
 
-  /** Gathers longer under load, because larger writes skip documents that come and go within one. Reads lag by it. */
+  /**
+   * Gathers longer under load, because larger writes skip documents that come and go within one. Reads lag by it. The time
+   * ends at a multiple of itself on the process's clock, so that several read models are written together.
+   */
   private pause(): number {
     const { gatherMs = 10, gatherManyMs = 250 } = this.options;
-    return this.perMs >= MANY_PER_MS ? Math.max(gatherMs, gatherManyMs) : gatherMs;
+    const least = this.perMs >= MANY_PER_MS ? gatherManyMs : this.perMs >= SOME_PER_MS ? SOME_MS : gatherMs;
+    const every = Math.max(gatherMs, least);
+    return every - (performance.now() % every);
   }
 
   private dueIn(ms: number): void {

@@ -1,5 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
-import { type LogRecord, type StreamLog } from './stream-log.js';
+import { type LogRecord, type OnSettled, type StreamLog } from './stream-log.js';
 
 /** What has a place in the log. */
 export interface Placed {
@@ -27,6 +27,8 @@ export interface PatientPublisherOptions<R extends Placed = LogRecord> {
   /** Makes the records of one call of those of one key that wait. Asked again when they are published again. */
   readonly pack: (waiting: readonly R[]) => readonly PackedRecord[];
   readonly onFailure: (error: Error, topic: string, retryInMs: number) => void;
+  /** How long a record may wait for others to be written with. Default: not at all. */
+  readonly lingerMs?: number;
 }
 
 const PAUSES = { firstMs: 100, longestMs: 5_000 };
@@ -128,7 +130,9 @@ export class PatientPublisher<R extends Placed = LogRecord> {
         });
       }
     }
-    if (records.length > 0) this.options.log.publishEach(records, (index, outcome) => settle[index]?.(outcome));
+    const { log, lingerMs = 0 } = this.options;
+    const settled: OnSettled = (index, outcome) => settle[index]?.(outcome);
+    if (records.length > 0) log.publishEach(records, settled, { lingerMs });
   }
 
   /** The next records of a lane, without those that are given up. */

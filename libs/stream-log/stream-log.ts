@@ -106,6 +106,11 @@ export interface Consumer {
  */
 export type OnSettled = (index: number, outcome: number | null | Error) => void;
 
+export interface PublishOptions {
+  /** How long the records may wait for others to be written with. Default: not at all. An engine may wait less. */
+  readonly lingerMs?: number;
+}
+
 /** Reading of live records, until it is closed. */
 export interface Tail {
   /** Idempotent. No record comes after it resolves. */
@@ -132,13 +137,13 @@ export interface StreamLog {
    * Rejects when the log cannot write. Then none, some or all may be there (embedded: none), of each lane the first ones:
    * no record of a call is stored without those before it in its lane.
    */
-  publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]>;
+  publish(records: readonly LogRecord[], options?: PublishOptions): Promise<readonly (number | null)[]>;
 
   /**
    * As `publish`, but tells of each record once what became of it, as soon as that is known. So a lane that cannot be
    * written delays the records of no other lane. When a record is not written, no later one of its key in this call is.
    */
-  publishEach(records: readonly LogRecord[], settled: OnSettled): void;
+  publishEach(records: readonly LogRecord[], settled: OnSettled, options?: PublishOptions): void;
 
   /** A new group starts at the oldest record. Consumers of one group select the same topics and share the lanes. */
   consume(options: ConsumeOptions): Promise<Consumer>;

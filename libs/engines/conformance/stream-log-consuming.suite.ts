@@ -64,6 +64,19 @@ export const publish = ({ port, get }: { port: Log; get: Get }): void => {
     expect(await read(log, 'u')).toEqual([2]);
   });
 
+  it('stores records that may linger within that time, in the order of the calls, and with later ones that may not', async () => {
+    const { log } = port();
+    await log.createTopic('t', {});
+    await log.publish([record('t', 0)], { lingerMs: 5 });
+    await Promise.all([log.publish([record('t', 1)], { lingerMs: 60_000 }), log.publish([record('t', 2)])]);
+    const told = new Promise<number | null | Error>((resolve) => {
+      log.publishEach([record('t', 3)], (_, outcome) => resolve(outcome), { lingerMs: 60_000 });
+    });
+    await log.publish([record('t', 4)]);
+    expect(typeof (await told)).toBe('number');
+    expect(await read(log, 't')).toEqual([0, 1, 2, 3, 4]);
+  });
+
   it('keeps text unchanged', async () => {
     const { log } = port();
     await log.createTopic('t', {});

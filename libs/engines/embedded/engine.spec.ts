@@ -244,7 +244,7 @@ describe('group commit', () => {
     const sealed = new Uint8Array(size);
     let most = 0;
     const done = Array.from({ length: 100 }, async (_, n) => {
-      await writer.submit('put_secret', { ref: `sec_${n}`, workspace: 'o_1', sealed }, size);
+      await writer.submit('put_secret', { ref: `sec_${n}`, workspace: 'o_1', sealed }, { bytes: size });
       most = Math.max(most, writer.stats().postedBytes);
     });
     expect(writer.stats()).toMatchObject({ queuedOps: 100, queuedBytes: 100 * size });

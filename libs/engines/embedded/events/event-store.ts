@@ -59,7 +59,6 @@ export class EmbeddedEventStore implements EventStore {
       this.writer.send(
         'append',
         { stream, expected: from, events: rows, at: this.clock.now() },
-        bytes,
         (error, result) => {
           if (error || !result) {
             reject(error ?? new Error('the writer gave no result'));
@@ -68,6 +67,7 @@ export class EmbeddedEventStore implements EventStore {
           this.moved(result.position);
           resolve({ revision: BigInt(result.revision), position: positionOf(result.position) });
         },
+        { bytes },
       );
     });
   }

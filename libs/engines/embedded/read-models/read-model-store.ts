@@ -87,7 +87,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
   private async written(batch: Ops['apply']['args'], bytes: number): Promise<void> {
     for (;;) {
       try {
-        await this.writer.submit('apply', batch, bytes);
+        await this.writer.submit('apply', batch, { bytes });
         return;
       } catch (error) {
         // A read model is derived from stored events, so its owner waits for room instead of stopping.

@@ -98,7 +98,7 @@ export class EmbeddedRunJournal implements RunJournal {
         this.log.appended(prepared.records, offsets, at);
         resolve();
       };
-      this.writer.send('run', args, bytes, written, prepared);
+      this.writer.send('run', args, written, { bytes, records: prepared });
     });
   }
 

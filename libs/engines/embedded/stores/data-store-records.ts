@@ -39,7 +39,7 @@ export class EmbeddedDataStoreRecords implements DataStoreRecords {
   async set({ storeId: store, workspaceId: workspace, key, value, expiresAt: expires }: OwnedRecord, now: number) {
     const { limits } = this;
     const write = { store, workspace, key, value, expires, now, limits };
-    await this.writer.submit('store_set', write, recordSize(key, value) + 300);
+    await this.writer.submit('store_set', write, { bytes: recordSize(key, value) + 300 });
   }
 
   setTtl(store: string, key: string, expires: number | null, now: number): Promise<boolean> {

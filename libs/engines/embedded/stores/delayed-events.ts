@@ -36,7 +36,7 @@ export class EmbeddedDelayedEvents implements DelayedEvents {
       bytes += size + 400;
       return [event.sourceId, delayedSort(event.eventId), event.dueAt, size, JSON.stringify(event), payload];
     });
-    await this.writer.submit('delay', rows, bytes);
+    await this.writer.submit('delay', rows, { bytes });
   }
 
   async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueEvent[]> {

@@ -35,7 +35,7 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
       bytes += size + 100;
       return [id, owner, dueAt, text, size];
     });
-    this.count(await this.writer.submit('wait', rows, bytes));
+    this.count(await this.writer.submit('wait', rows, { bytes }));
   }
 
   async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly ScheduledRetry[]> {

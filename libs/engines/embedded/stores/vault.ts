@@ -25,7 +25,7 @@ export class EmbeddedVault implements Vault {
 
   async put(ref: string, workspaceId: string, plaintext: string): Promise<void> {
     const sealed = this.seal.seal(ref, workspaceId, plaintext);
-    await this.writer.submit('put_secret', { ref, workspace: workspaceId, sealed }, sealed.length + 200);
+    await this.writer.submit('put_secret', { ref, workspace: workspaceId, sealed }, { bytes: sealed.length + 200 });
   }
 
   async get(ref: string, workspaceId: string): Promise<string | undefined> {

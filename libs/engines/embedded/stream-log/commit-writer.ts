@@ -4,6 +4,8 @@ import { type Writer } from '../writer/writer.js';
 import { asError } from '#libs/kernel/error-message.js';
 
 const DELAY_MS = 50;
+/** A commit is then written with the next records, if some come in this time. */
+const LINGER_MS = 20;
 
 /**
  * Writes the commits of groups, delayed and batched. A commit lost in a crash only means that its records are handed
@@ -15,6 +17,7 @@ export class CommitWriter {
   private stopped = false;
   /** Why the last write failed. The next write retries it. */
   private failure: Error | undefined;
+  private readonly writing = new Set<Promise<void>>();
 
   /** `droppable` gives the offset up to which no group needs the topic any more. */
   constructor(
@@ -27,7 +30,7 @@ export class CommitWriter {
     let topics = this.dirty.get(group);
     if (!topics) this.dirty.set(group, (topics = new Set()));
     topics.add(topic);
-    this.timer ??= setTimeout(() => void this.write(), DELAY_MS);
+    this.timer ??= setTimeout(() => void this.write(LINGER_MS), DELAY_MS);
   }
 
   forget(topic: Topic): void {
@@ -36,7 +39,7 @@ export class CommitWriter {
 
   /** Resolves when everything committed before the call is durable. */
   async flush(): Promise<void> {
-    await this.write();
+    await Promise.all([...this.writing, this.write(0)]);
     if (this.failure) throw this.failure;
   }
 
@@ -46,7 +49,15 @@ export class CommitWriter {
     await this.flush();
   }
 
-  private async write(): Promise<void> {
+  private async write(lingerMs: number): Promise<void> {
+    const written = this.writeDirty(lingerMs);
+    this.writing.add(written);
+    await written;
+    this.writing.delete(written);
+  }
+
+  /** Never rejects. */
+  private async writeDirty(lingerMs: number): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     const writing = [...this.dirty];
@@ -67,8 +78,8 @@ export class CommitWriter {
       return upTo < 0 ? [] : [topic.id, upTo];
     });
     try {
-      const commit = this.writer.submit('commit', groups);
-      const drop = ranges.length > 0 ? this.writer.submit('drop', ranges) : undefined;
+      const commit = this.writer.submit('commit', groups, { lingerMs });
+      const drop = ranges.length > 0 ? this.writer.submit('drop', ranges, { lingerMs }) : undefined;
       await Promise.all([commit, drop]);
       this.failure = undefined;
     } catch (error) {

@@ -3,6 +3,7 @@ import {
   type ConsumeOptions,
   type Consumer,
   type LogRecord,
+  type PublishOptions,
   type Retention,
   type StoredRecord,
   type StreamLog,
@@ -38,7 +39,8 @@ export class EmbeddedStreamLog implements StreamLog {
   private readonly budget: FetchBudget;
   private readonly fetcher: Fetcher;
   private readonly commits: CommitWriter;
-  readonly publishEach: StreamLog['publishEach'] = (records, settled) => publishTogether(this, records, settled);
+  readonly publishEach: StreamLog['publishEach'] = (records, settled, options) =>
+    publishTogether(this, records, settled, options);
   private readonly sweeper: RetentionSweeper;
   private readonly sharing: LaneAssigner;
   private readonly awake = new Set<Lane>();
@@ -86,7 +88,7 @@ export class EmbeddedStreamLog implements StreamLog {
       dropConsumed: retention.dropConsumed ?? false,
     };
     await new Promise<void>((resolve, reject) => {
-      this.writer.send('create_topic', args, 200, (error, id) => {
+      this.writer.send('create_topic', args, (error, id) => {
         if (error || id === undefined) {
           reject(error ?? new Error('the writer gave no result'));
           return;
@@ -101,7 +103,7 @@ export class EmbeddedStreamLog implements StreamLog {
     const topic = this.byName.get(name);
     if (!topic) return;
     await new Promise<void>((resolve, reject) => {
-      this.writer.send('delete_topic', { id: topic.id, name }, 200, (error) => {
+      this.writer.send('delete_topic', { id: topic.id, name }, (error) => {
         if (error) {
           reject(error);
           return;
@@ -126,7 +128,7 @@ export class EmbeddedStreamLog implements StreamLog {
     return topic;
   }
 
-  publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> {
+  publish(records: readonly LogRecord[], { lingerMs = 0 }: PublishOptions = {}): Promise<readonly (number | null)[]> {
     const at = this.clock.now();
     const prepared = new PreparedRecords((name) => this.byName.get(name), at).addAll(records);
     if (prepared.records.length === 0) return Promise.resolve(records.map(() => null));
@@ -143,7 +145,7 @@ export class EmbeddedStreamLog implements StreamLog {
         });
         resolve(all);
       };
-      this.writer.send('publish', null, prepared.bytes, written, prepared);
+      this.writer.send('publish', null, written, { bytes: prepared.bytes, records: prepared, lingerMs });
     });
   }
 
