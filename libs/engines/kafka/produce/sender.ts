@@ -1,5 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
-import { WakeablePause } from '#libs/async/pause.js';
+import { pause, WakeablePause } from '#libs/async/pause.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { KafkaError } from '../wire/broker-connection.js';
 import { keyOf } from '../consume/offsets.js';
@@ -9,6 +9,11 @@ import { CODE, isLeaderMoving } from '../wire/protocol.js';
 
 const REQUEST_BYTES = 4 << 20;
 const PRODUCE_MS = 10_000;
+/**
+ * Pause after an answer, in which the records of a busy process gather. Fewer and larger requests cost every later step
+ * less: with eight sources a fifth of the CPU (docs/adr/0053). A record that comes after a rest goes at once.
+ */
+const GATHER_MS = 5;
 
 export interface SenderHost {
   /** The queue's batch was appended or refused. `end` is the offset after its last record, or -1 when it was refused. */
@@ -24,6 +29,8 @@ export class Sender {
   private readonly ended: Promise<void>;
   private identity: ProducerIdentity | undefined;
   private stopped = false;
+  /** Process uptime, milliseconds. */
+  private answeredAt = -Infinity;
 
   constructor(
     private readonly node: number,
@@ -62,8 +69,15 @@ export class Sender {
         continue;
       }
       backoff.reset();
+      await this.gather();
       await this.send(this.identity);
+      this.answeredAt = performance.now();
     }
+  }
+
+  private async gather(): Promise<void> {
+    const left = this.answeredAt + GATHER_MS - performance.now();
+    if (left > 0) await pause(left);
   }
 
   private async send(identity: ProducerIdentity): Promise<void> {
