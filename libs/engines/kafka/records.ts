@@ -1,4 +1,3 @@
-import { type LaneOrigin } from '#libs/stream-log/lane-origin.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { type FetchedMessage, type ProduceMessage } from './wire/protocol.js';
 
@@ -23,15 +22,26 @@ export const storedRecords = (
   originId?: string,
 ): StoredRecord[] => {
   const records: StoredRecord[] = [];
-  let origin: LaneOrigin | undefined;
-  for (const { offset, timestamp, epoch, key, value, headers, size } of messages) {
+  for (const message of messages) {
+    const { offset, key, value, timestamp, epoch } = message;
     if (offset < from) continue;
-    if (originId !== undefined && origin?.epoch !== epoch) origin = { id: originId, epoch };
-    records.push(
-      origin
-        ? { topic, lane, offset, headers, key, value, timestamp, size, origin }
-        : { topic, lane, offset, headers, key, value, timestamp, size },
-    );
+    const headers: Record<string, string> = {};
+    let size = (key?.length ?? 0) + (value?.length ?? 0);
+    for (const [name, text] of message.headers) {
+      headers[name?.toString() ?? ''] = text?.toString() ?? '';
+      size += (name?.length ?? 0) + (text?.length ?? 0);
+    }
+    records.push({
+      topic,
+      lane,
+      offset,
+      headers,
+      key: key?.toString() ?? '',
+      value: value?.toString() ?? '',
+      timestamp,
+      size,
+      ...(originId !== undefined && { origin: { id: originId, epoch } }),
+    });
   }
   return records;
 };

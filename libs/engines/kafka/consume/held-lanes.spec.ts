@@ -52,10 +52,9 @@ const usedLane = async (held: HeldLanes): Promise<KafkaLane> => {
     offset,
     timestamp: 1,
     epoch: 0,
-    key: 'k',
-    value: '{}',
-    headers: {},
-    size: 3,
+    key: Buffer.from('k'),
+    value: Buffer.from('{}'),
+    headers: [],
   }));
   lane.fetched({ partition: 0, errorCode: 0, highWatermark: 5, messages, next: 3 }, 0);
   await turn();

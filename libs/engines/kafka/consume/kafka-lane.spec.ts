@@ -29,10 +29,9 @@ const laneWith = (limit: number) => {
       offset: from + n,
       timestamp: 1,
       epoch,
-      key: '',
-      value: 'x'.repeat(SIZE),
-      headers: {},
-      size: SIZE,
+      key: null,
+      value: Buffer.alloc(SIZE, 'x'),
+      headers: [],
     }));
     lane.fetched({ partition: 0, errorCode: 0, highWatermark: 100, messages, next: from + count }, from);
     await turn();

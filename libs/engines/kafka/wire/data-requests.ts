@@ -1,6 +1,13 @@
-import { deleteRecordsV2, initProducerIdV4, listOffsetsV7, metadataV12 } from '@platformatic/kafka';
+import {
+  deleteRecordsV2,
+  fetchV13,
+  initProducerIdV4,
+  listOffsetsV7,
+  metadataV12,
+  produceV9,
+} from '@platformatic/kafka';
 import { epochEndsApi } from './epoch-ends.js';
-import { fetchApi, produceApi } from './record-apis.js';
+import { produced, recordsOf, sequencesOf } from './record-batches.js';
 import { ANY_EPOCH, named, NO_REPLICA, request, unnamed, type Requests } from './request.js';
 
 const READ_COMMITTED = 1;
@@ -28,10 +35,15 @@ export const dataRequests: Requests<
       })),
     }),
   ),
-  Produce: request(produceApi)(
-    (args) => [args],
-    ({ responses }) => ({
-      topics: responses.map(({ name, partitionResponses }) => ({
+  Produce: request(produceV9.api)(
+    ({ timeout, producerId, producerEpoch, batches }) => [
+      -1,
+      timeout,
+      batches.flatMap(produced),
+      { producerId: BigInt(producerId), producerEpoch, sequences: sequencesOf(batches), compression: 'none' },
+    ],
+    (received) => ({
+      topics: (typeof received === 'boolean' ? [] : received.responses).map(({ name, partitionResponses }) => ({
         topic: name,
         partitions: partitionResponses.map(({ index, errorCode, baseOffset }) => ({
           partition: index,
@@ -45,7 +57,7 @@ export const dataRequests: Requests<
     () => [null, TRANSACTION_MS, -1n, -1],
     ({ errorCode, producerId, producerEpoch }) => ({ errorCode, producerId: String(producerId), producerEpoch }),
   ),
-  Fetch: request(fetchApi)(
+  Fetch: request(fetchV13.api)(
     ({ maxWaitTime, minBytes, maxBytes, sessionId, sessionEpoch, topics, forgottenTopics }) => [
       maxWaitTime,
       minBytes,
@@ -68,7 +80,19 @@ export const dataRequests: Requests<
       forgottenTopics.map(({ topicId, partitions }) => ({ topic: topicId, partitions: [...partitions] })),
       '',
     ],
-    (fetched) => fetched,
+    ({ errorCode, sessionId, responses }) => ({
+      errorCode,
+      sessionId,
+      responses: responses.map(({ topicId, partitions }) => ({
+        topicId,
+        partitions: partitions.map(({ partitionIndex, errorCode: code, highWatermark, records }) => ({
+          partition: partitionIndex,
+          errorCode: code,
+          highWatermark: Number(highWatermark),
+          ...recordsOf(records ?? []),
+        })),
+      })),
+    }),
   ),
   ListOffsets: request(listOffsetsV7.api)(
     ({ topics }) => [

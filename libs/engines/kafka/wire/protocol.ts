@@ -30,11 +30,9 @@ export interface FetchedMessage {
   readonly timestamp: number;
   /** Leader epoch in which the record was appended. */
   readonly epoch: number;
-  readonly key: string;
-  readonly value: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Bytes of these three. */
-  readonly size: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: readonly (readonly [Buffer | null, Buffer | null])[];
 }
 
 export interface FetchedPartition {
