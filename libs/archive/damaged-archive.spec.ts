@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
 import { type PartSummary } from './archive-format.js';
 import { ArchiveReader, readManifest, UnusableArchive } from './archive-reader.js';
 import { ArchiveWriter } from './archive-writer.js';
-import { exportTo, fill, importFrom, openEngines, perEmitter } from './testing/moved-installation.js';
+import { exportTo, fill, importFrom, perEmitter } from './testing/moved-installation.js';
 
 let scratch: string;
 let whole: string;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
 import { attemptRecord, packAttempts } from '#libs/stream-log/attempt-records.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { attemptAt } from '#libs/stream-log/testing/attempts.js';
@@ -17,7 +18,6 @@ import {
   exportTo,
   fill,
   importFrom,
-  openEngines,
   perEmitter,
   shared,
 } from './testing/moved-installation.js';

@@ -14,7 +14,8 @@ import { recorded } from '#libs/kernel/testing/recorded.js';
 import { projections } from './control-plane.js';
 import { rebuildReadModels, type Rebuilt } from './rebuild.js';
 import { streamProjections } from './stream-projections.js';
-import { fill, openEngines, perEmitter } from '../archive/testing/moved-installation.js';
+import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
+import { fill, perEmitter } from '../archive/testing/moved-installation.js';
 
 let dataDir: string;
 let engines: EmbeddedEngines;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { START, type NewEvent, type Position } from '#libs/kernel/events.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { openEmbedded, type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
 
 /**
  * Benchmarks the embedded engines alone: operations a second and CPU µs an operation. CPU is split into the main thread
@@ -220,14 +221,7 @@ const print = (rows: readonly Row[]): void => {
 const main = async (): Promise<void> => {
   const dataDir = await mkdtemp(join(process.argv[2] ?? tmpdir(), 'sluice-engine-bench-'));
   const start = performance.now();
-  const engines = await openEmbedded({
-    dataDir,
-    secretKey: Buffer.alloc(32, 1),
-    clock: { now: () => Date.now() },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  const engines = await openEngines(dataDir);
   const opened = performance.now() - start;
   const idle = process.memoryUsage().rss;
   try {

@@ -1,7 +1,6 @@
 import { type DelayedEvent } from '#libs/stream-log/delayed-events.js';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '#libs/config/index.js';
-import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
 import { type DomainEvent, type NewEvent } from '#libs/kernel/events.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { definition, deploymentStarted } from '#libs/sources/testing/definitions.js';
@@ -22,16 +21,6 @@ const silent = (): void => undefined;
 const cut = (_name: string, error: Error): void => {
   throw error;
 };
-
-export const openEngines = (dataDir: string): Promise<EmbeddedEngines> =>
-  openEmbedded({
-    dataDir,
-    secretKey: Buffer.alloc(32, 1),
-    clock: { now: () => Date.now() },
-    onFatal: (error) => {
-      throw error;
-    },
-  });
 
 export const exportTo = (engines: MovedEngines, folder: string) =>
   exportInstallation({

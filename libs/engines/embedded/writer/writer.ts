@@ -63,7 +63,7 @@ export interface SendOptions {
   readonly records?: Packable;
   /**
    * How long the operation may wait for one of its file that does not linger, and be written with it. At 100 events/s a
-   * write of its own costs 0.3 ms of CPU, most of it for waking two threads.
+   * write of its own takes the writer thread 0.3 ms, and wakes both threads (docs/adr/0054).
    */
   readonly lingerMs?: number;
 }
