@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher } from 'undici';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { InFlightMap } from '#libs/kernel/in-flight-map.js';
 
 export interface AttemptRequest {
   readonly origin: string;
@@ -49,27 +50,30 @@ const SWEEP_MS = 100;
 
 /** Ends requests past their deadline, with one timer for all of them. */
 class DeadlineSweep {
-  private readonly open = new Set<HttpAttempt>();
+  private readonly open = new InFlightMap<number, HttpAttempt>();
+  private last = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  add(attempt: HttpAttempt): void {
-    this.open.add(attempt);
+  /** Returns the number for `remove`. */
+  add(attempt: HttpAttempt): number {
+    this.open.set(++this.last, attempt);
     this.timer ??= setInterval(() => this.sweep(), SWEEP_MS);
+    return this.last;
   }
 
-  remove(attempt: HttpAttempt): void {
-    this.open.delete(attempt);
+  remove(number: number): void {
+    this.open.delete(number);
   }
 
   /** Ends all open requests. */
   abort(code: string): void {
-    for (const attempt of this.open) attempt.expire(code);
+    for (const attempt of this.open.values()) attempt.expire(code);
     this.sweep();
   }
 
   private sweep(): void {
     const now = performance.now();
-    for (const attempt of this.open) if (now >= attempt.deadline) attempt.expire('TIMEOUT');
+    for (const attempt of this.open.values()) if (now >= attempt.deadline) attempt.expire('TIMEOUT');
     if (this.open.size === 0) {
       clearInterval(this.timer);
       this.timer = undefined;
@@ -92,7 +96,6 @@ export class AttemptSender {
    */
   send(request: AttemptRequest, done: Done): () => void {
     const attempt = new HttpAttempt(this.sweep, this.limits, request.timeoutMs, done);
-    this.sweep.add(attempt);
     try {
       this.dispatcher.dispatch(
         {
@@ -121,6 +124,7 @@ export class AttemptSender {
 class HttpAttempt implements Dispatcher.DispatchHandler {
   readonly deadline: number;
   private readonly startedAt = performance.now();
+  private readonly number: number;
   private controller: Dispatcher.DispatchController | undefined;
   private over = false;
   private status: number | null = null;
@@ -136,6 +140,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
     private readonly done: Done,
   ) {
     this.deadline = this.startedAt + timeoutMs;
+    this.number = sweep.add(this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -184,7 +189,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
   private finish(error: string | null, message: string): void {
     if (this.over) return;
     this.over = true;
-    this.sweep.remove(this);
+    this.sweep.remove(this.number);
     const answered = this.status !== null;
     this.done({
       status: this.status,

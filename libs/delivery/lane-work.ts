@@ -1,4 +1,5 @@
 import { endsWithin } from '#libs/async/deadline.js';
+import { InFlightMap } from '#libs/kernel/in-flight-map.js';
 import { type Delivery } from './delivery-records.js';
 
 interface InFlightDelivery {
@@ -16,7 +17,7 @@ const isLater = (one: Delivery, than: Delivery): boolean =>
 
 /** The deliveries of one lane that are in flight: claimed, with no durable outcome yet. */
 export class LaneWork {
-  private readonly inFlight = new Map<string, InFlightDelivery>();
+  private readonly inFlight = new InFlightMap<string, InFlightDelivery>();
   private onEmpty: (() => void) | undefined;
   private given = false;
 
@@ -55,8 +56,7 @@ export class LaneWork {
 
   /** Call when the delivery's result is not recorded here. It will be redelivered. */
   left(deliveryId: string): void {
-    const one = this.inFlight.get(deliveryId);
-    this.inFlight.delete(deliveryId);
+    const one = this.inFlight.delete(deliveryId);
     for (const resume of one?.waiting ?? []) resume();
     if (this.inFlight.size === 0) this.onEmpty?.();
   }

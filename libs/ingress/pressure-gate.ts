@@ -17,6 +17,12 @@ export interface PressureLimits {
   /** Most records in flight of one source and of one workspace. */
   readonly source: number;
   readonly workspace: number;
+  /**
+   * Records in flight of one source above which each of its arrivals waits for room, for `pacedMs` at most, and enters then
+   * all the same. It keeps the queue of a busy source short, and refuses nothing.
+   */
+  readonly paced: number;
+  readonly pacedMs: number;
   /** Most bytes of arrivals that are not yet stored, of all workspaces together. */
   readonly bytes: number;
   /** Bytes that count for a request that does not declare its size. */
@@ -30,6 +36,7 @@ export interface PressureLimits {
 interface Held {
   readonly arrival: Arrival;
   readonly resume: (refusal: Refusal | undefined) => void;
+  readonly pacedUntil: number;
   readonly until: number;
 }
 
@@ -48,8 +55,8 @@ const HARD_TIMES = 2;
 const LOOK_MS = 1;
 
 /**
- * Back-pressure at admission (docs/adr/0006). Arrivals of a source above its limit are held, and refused when they do
- * not fit or wait too long. In a workspace above its limit this applies to each source with more than an equal share of
+ * Back-pressure at admission (docs/adr/0006). Arrivals of a busy source are paced: held for a moment, and never refused for
+ * it. Those of a source above its limit are held, and refused when they do not fit or wait too long. In a workspace above its limit this applies to each source with more than an equal share of
  * it. Above the limit of bytes it applies to each source with more than an equal share of its workspace's share. Latency
  * and memory stay bounded, and no source waits for another's excess.
  */
@@ -72,15 +79,19 @@ export class PressureGate implements Admission {
   enter(arrival: Arrival): true | Promise<Refusal | undefined> {
     const queue = this.queues.get(arrival.sourceId);
     const reason = this.reasonAgainst(arrival);
-    if (!reason && !queue) {
+    const isPaced = !reason && this.isBusy(arrival);
+    const isFull = (queue?.length ?? 0) >= this.limits.heldOfSource || this.waiting >= this.limits.held;
+    if (!reason && (isPaced ? isFull : !queue)) {
       this.count(arrival, 1);
       return true;
     }
-    if ((queue?.length ?? 0) >= this.limits.heldOfSource || this.waiting >= this.limits.held) {
+    if (isFull) {
       return Promise.resolve(reason ?? this.refusal(arrival.sourceId, 'other events of it are already waiting'));
     }
     return new Promise((resume) => {
-      const held = { arrival, resume, until: this.now() + this.limits.heldMs };
+      const now = this.now();
+      const { pacedMs, heldMs } = this.limits;
+      const held = { arrival, resume, pacedUntil: now + pacedMs, until: now + heldMs };
       if (queue) queue.push(held);
       else this.queues.set(arrival.sourceId, [held]);
       this.waiting++;
@@ -124,9 +135,9 @@ export class PressureGate implements Admission {
   /** Answers arrivals from the head of the queue; returns how many. */
   private admit(queue: readonly Held[], now: number): number {
     let done = 0;
-    for (const { arrival, resume, until } of queue) {
+    for (const { arrival, resume, pacedUntil, until } of queue) {
       const reason = this.reasonAgainst(arrival);
-      if (!reason) {
+      if (!reason && (pacedUntil <= now || !this.isBusy(arrival))) {
         this.count(arrival, 1);
         resume(undefined);
       } else if (until <= now) resume(reason);
@@ -140,10 +151,18 @@ export class PressureGate implements Admission {
     return this.tooManyRecords(arrival) ?? this.tooManyBytes(arrival);
   }
 
+  private isBusy({ sourceId }: Arrival): boolean {
+    return this.recordsOf(sourceId) >= this.limits.paced;
+  }
+
+  private recordsOf(sourceId: string): number {
+    return this.inFlight.ofSource(sourceId) + (this.bySource.get(sourceId)?.records ?? 0);
+  }
+
   /** Returns undefined while source and workspace are within their limits of records in flight. */
   tooManyRecords({ sourceId, workspaceId }: Pick<Arrival, 'sourceId' | 'workspaceId'>): Refusal | undefined {
     const { inFlight, limits } = this;
-    const ofSource = inFlight.ofSource(sourceId) + (this.bySource.get(sourceId)?.records ?? 0);
+    const ofSource = this.recordsOf(sourceId);
     if (ofSource >= limits.source) {
       return this.refusal(sourceId, `it has ${ofSource} events in flight, the limit of one source is ${limits.source}`);
     }

@@ -1,3 +1,4 @@
+import { InFlightMap } from '../kernel/in-flight-map.js';
 import { replyOf } from '../sandbox/reply-of.js';
 import { type Replies } from '../runner/runner-ports.js';
 import { type HttpReply } from '../component-model/run-output.js';
@@ -13,8 +14,8 @@ const IN_PROCESS = 'here';
  * processes it is the receiving end of a reply channel.
  */
 export class ResponseRelay implements Replies {
-  private readonly waiting = new Map<string, Waiting>();
-  private readonly timers = new Map<string, { timer: NodeJS.Timeout; giveUp: () => void }>();
+  private readonly waiting = new InFlightMap<string, Waiting>();
+  private readonly timers = new InFlightMap<string, { timer: NodeJS.Timeout; giveUp: () => void }>();
 
   /** @param address value of the `respond` header of invocations whose caller waits here. */
   constructor(readonly address: string = IN_PROCESS) {}
@@ -71,8 +72,7 @@ export class ResponseRelay implements Replies {
   }
 
   private forget(invocationId: string): void {
-    clearTimeout(this.timers.get(invocationId)?.timer);
-    this.timers.delete(invocationId);
+    clearTimeout(this.timers.delete(invocationId)?.timer);
     this.waiting.delete(invocationId);
   }
 }

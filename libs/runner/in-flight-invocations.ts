@@ -1,8 +1,9 @@
+import { InFlightMap } from '../kernel/in-flight-map.js';
 import { type Invocation, REPEATABLE } from './run-commit.js';
 
 /** Unacknowledged invocations of a source's lane. They are few, because the log bounds what it hands over. */
 export class InFlightInvocations {
-  private readonly byOffset = new Map<number, Invocation>();
+  private readonly byOffset = new InFlightMap<number, Invocation>();
   /** Offset of the invocation that runs, by id. Holds repeatable kinds only. */
   private readonly offsetById = new Map<string, number>();
 

@@ -7,7 +7,7 @@ const FLUSH_AT = 256 * 1024;
  * Sends records to the host. It collects them and writes once per tick, with a blocking write. So a flood slows down to
  * the host's reading speed, and memory here does not grow.
  *
- * Before user code gets control, `spill` copies the collected records into a file (0.6 µs, without waking the host).
+ * Before user code gets control, `spill` copies the collected records into a file (1.1 µs, without waking the host).
  * The host reads this file if the process is killed before the tick ends. So a run that then loops endlessly keeps its
  * output, and the host knows which run hangs. The record index tells the host which records it already has.
  */

@@ -1,3 +1,4 @@
+import { InFlightMap } from '../../kernel/in-flight-map.js';
 import { MAX_BATCH, MB } from '../protocol/protocol.js';
 import { type RunCollector } from './run-collector.js';
 
@@ -8,7 +9,7 @@ const WINDOW_BYTES = 4 * MB;
 
 /** Runs and hooks that the child has received and not ended, in the order in which they were sent. */
 export class SentRuns implements Iterable<RunCollector> {
-  private readonly runs = new Map<number, RunCollector>();
+  private readonly runs = new InFlightMap<number, RunCollector>();
   private readonly window: number;
   private bytes = 0;
   private lastNumber = 0;
