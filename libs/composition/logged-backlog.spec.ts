@@ -33,7 +33,17 @@ const world = async (topics: TopicPolicy = perEmitterTopics(RETENTION), groups?:
     },
     onFailure: (error) => failures.push(error),
   });
-  const limits = { source: LIMIT, workspace: 1_000, bytes: 1_000, undeclared: 0, heldOfSource: 0, held: 0, heldMs: 0 };
+  const limits = {
+    source: LIMIT,
+    workspace: 1_000,
+    paced: LIMIT,
+    pacedMs: 0,
+    bytes: 1_000,
+    undeclared: 0,
+    heldOfSource: 0,
+    held: 0,
+    heldMs: 0,
+  };
   const gate = new PressureGate(backlog, limits, () => 0);
   const door = allOf(gate, backlog.counting);
   return { log, topics, alive, reported, backlog, door };

@@ -6,6 +6,8 @@ import { PressureGate, type PressureLimits } from './pressure-gate.js';
 const LIMITS: PressureLimits = {
   source: 2,
   workspace: 5,
+  paced: 1_000,
+  pacedMs: 0,
   bytes: 100,
   undeclared: 60,
   heldOfSource: 1,
@@ -60,6 +62,35 @@ describe('pressure gate', () => {
       ),
     });
     expect(gate.waitingCount()).toBe(0);
+  });
+
+  it('holds the arrivals of a busy source for a moment, and refuses none of them', async () => {
+    const { gate, state } = world({ source: 10, paced: 2, pacedMs: 50, heldOfSource: 2 });
+    state.sources.set('dc_a', 1);
+    expect(gate.enter(arrival('dc_a'))).toBe(true);
+    gate.left(arrival('dc_a'));
+    state.sources.set('dc_a', 2);
+    const soon = gate.enter(arrival('dc_a'));
+    expect(soon).not.toBe(true);
+    expect(gate.enter(arrival('dc_other'))).toBe(true);
+    state.sources.set('dc_a', 1);
+    expect(await soon).toBeUndefined();
+    gate.left(arrival('dc_a'));
+
+    state.sources.set('dc_a', 9);
+    const [first, second] = [gate.enter(arrival('dc_a')), gate.enter(arrival('dc_a'))];
+    // There is no place to wait, and still room.
+    expect(gate.enter(arrival('dc_a'))).toBe(true);
+    gate.left(arrival('dc_a'));
+    state.now = 49;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(gate.waitingCount()).toBe(2);
+    state.now = 50;
+    expect(await first).toBeUndefined();
+    // The first has taken the last place, so the second waits as one above the limit does.
+    expect(gate.waitingCount()).toBe(1);
+    gate.left(arrival('dc_a'));
+    expect(await second).toBeUndefined();
   });
 
   it('holds no other source; one limit for all sources would (control)', async () => {

@@ -1,90 +1,151 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { GatheredBatches } from './gathered-batches.js';
-import { type LaneBatch } from './stream-log.js';
+import { GatheredBatches, type GatheringOptions } from './gathered-batches.js';
+import { type LaneBatch, type StoredRecord } from './stream-log.js';
 
 const LONG = 60_000;
 
-const batchOf = (...values: readonly string[]): LaneBatch => ({
-  lane: 'l',
+const recordOf = (lane: string, value: string, offset: number): StoredRecord => ({
   topic: 't',
-  records: values.map((value, offset) => ({
-    topic: 't',
-    lane: 'l',
-    key: 'k',
-    headers: {},
-    value,
-    offset,
-    timestamp: 0,
-    size: 0,
-  })),
-  ack: () => undefined,
+  lane,
+  key: 'k',
+  headers: {},
+  value,
+  offset,
+  timestamp: 0,
+  size: 0,
+});
+
+const batchOf = (lane: string, values: readonly string[], from = 0, acked: number[] = []): LaneBatch => ({
+  lane,
+  topic: 't',
+  records: values.map((value, index) => recordOf(lane, value, from + index)),
+  ack: (offset) => void acked.push(offset),
   revoked: () => false,
 });
 
-const gathering = (gatherMs: number) => {
-  const took: number[] = [];
-  let onTake: () => void = () => undefined;
-  const gathered = new GatheredBatches({
-    gatherMs,
-    gatherManyMs: gatherMs,
-    onDue: () => {
-      const removed = gathered.shift();
-      took.push(removed.length);
-      for (const { resolve } of removed) resolve();
-      onTake();
-    },
+const all: GatheringOptions['newest'] = (_, records) => records;
+
+const gathering = (options: Partial<GatheringOptions> & { readonly gatherMs: number }) => {
+  const took: string[][] = [];
+  const gathered: GatheredBatches = new GatheredBatches({
+    gatherManyMs: options.gatherMs,
+    newest: all,
+    onDue: () => void took.push(gathered.shift().map(({ lane, records }) => `${lane}${records.length}`)),
+    ...options,
   });
-  return { gathered, took, onTake: (then: () => void) => (onTake = then) };
+  return { gathered, took };
 };
 
+const past = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 describe('GatheredBatches', () => {
-  it('gathers the batches that come before the write is due', async () => {
-    const { gathered, took } = gathering(1);
-    await Promise.all([gathered.add(batchOf('a'), false), gathered.add(batchOf('b'), false)]);
-    expect(took).toEqual([2]);
+  it('gathers the batches that come before the write is due, lane by lane', async () => {
+    const { gathered, took } = gathering({ gatherMs: 1 });
+    gathered.add(batchOf('a', ['1', '2']), false);
+    gathered.add(batchOf('b', ['1']), false);
+    gathered.add(batchOf('a', ['3'], 2), false);
+    await past(10);
+    expect(took).toEqual([['a3', 'b1']]);
   });
 
   it('is due now for a batch that somebody waits for, and when hurried', async () => {
-    const { gathered, took } = gathering(LONG);
-    await gathered.add(batchOf('a'), true);
-    const second = gathered.add(batchOf('b'), false);
+    const { gathered, took } = gathering({ gatherMs: LONG });
+    gathered.add(batchOf('a', ['1']), true);
+    await past(5);
+    gathered.add(batchOf('b', ['1']), false);
     gathered.hurry();
-    await second;
-    expect(took).toEqual([1, 1]);
+    await past(5);
+    expect(took).toEqual([['a1'], ['b1']]);
   });
 
-  it('takes no more characters at once than one write may hold, but at least one batch', async () => {
-    const { gathered, took, onTake } = gathering(LONG);
-    onTake(() => gathered.hurry());
+  it('takes no more characters at once than one write may hold, but at least one lane, and goes on with the others', async () => {
+    const { gathered, took } = gathering({ gatherMs: LONG });
     const large = 'x'.repeat(3 << 20);
-    const all = [large, large + large, 'a', 'b'].map((value) => gathered.add(batchOf(value), false));
+    for (const [lane, value] of [
+      ['a', large],
+      ['b', large + large],
+      ['c', '1'],
+      ['d', '1'],
+    ] as const) {
+      gathered.add(batchOf(lane, [value]), false);
+    }
     gathered.hurry();
-    await Promise.all(all);
-    expect(took).toEqual([1, 1, 2]);
+    await past(20);
+    expect(took).toEqual([['a1'], ['b1'], ['c1', 'd1']]);
+  });
+
+  it('leaves out of a busy lane what newer records replace, and acknowledges that too', () => {
+    const newest: GatheringOptions['newest'] = (_, records) => records.slice(-3);
+    const { gathered } = gathering({ gatherMs: LONG, newest });
+    const acked: number[] = [];
+    const values = Array.from({ length: 50 }, (_, index) => String(index));
+    for (let from = 0; from < 1_000; from += 50) gathered.add(batchOf('a', values, from, acked), false);
+    const lanes = gathered.shift();
+    const offsets = lanes.flatMap(({ records }) => records.map(({ offset }) => offset));
+    expect(offsets.length).toBeLessThan(450);
+    expect(offsets.slice(-3)).toEqual([997, 998, 999]);
+    expect(offsets.length + (lanes[0]?.leftOut ?? 0)).toBe(1_000);
+    expect(acked).toEqual([]);
+    gathered.wrote(lanes, offsets.length);
+    expect(acked).toEqual(Array.from({ length: 1_000 }, (_, offset) => offset));
+    gathered.stop();
+  });
+
+  it('writes what it could not write with what came since, in order, after the pause', () => {
+    jest.useFakeTimers();
+    try {
+      const { gathered, took } = gathering({ gatherMs: 10 });
+      const acked: number[] = [];
+      gathered.add(batchOf('a', ['1', '2'], 0, acked), false);
+      gathered.add(batchOf('b', ['1']), false);
+      const failed = gathered.shift();
+      gathered.add(batchOf('a', ['3'], 2, acked), false);
+      gathered.putBack(failed, 100);
+      gathered.add(batchOf('a', ['4'], 3, acked), true);
+      jest.advanceTimersByTime(99);
+      expect(took).toEqual([]);
+      jest.advanceTimersByTime(2);
+      expect(took).toEqual([['a4', 'b1']]);
+      expect(acked).toEqual([]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('drops a lane without acknowledging it', () => {
+    const { gathered } = gathering({ gatherMs: LONG });
+    const acked: number[] = [];
+    gathered.add(batchOf('a', ['1'], 0, acked), false);
+    gathered.add(batchOf('b', ['1']), false);
+    gathered.drop('a');
+    expect(gathered.shift().map(({ lane }) => lane)).toEqual(['b']);
+    expect(acked).toEqual([]);
+    gathered.stop();
   });
 
   it('gathers longer the more documents come, also after a burst', () => {
     jest.useFakeTimers();
     try {
-      const gathered = new GatheredBatches({ gatherMs: 10, gatherManyMs: 250, onDue: () => undefined });
+      const gathered = new GatheredBatches({ gatherMs: 10, gatherManyMs: 250, newest: all, onDue: () => undefined });
       /** Goes on for five seconds at this rate. Returns the shortest time between two writes, and the longest. */
       const writing = (perMs: number): readonly [shortest: number, longest: number] => {
         const times: number[] = [];
         for (const start = performance.now(); performance.now() - start < 5_000;) {
-          void gathered.add(batchOf('a'), false).catch(() => undefined);
+          gathered.add(batchOf('a', ['1']), false);
           const before = performance.now();
           jest.advanceTimersToNextTimer();
-          gathered.shift();
+          const lanes = gathered.shift();
           times.push(performance.now() - before);
-          gathered.wrote(perMs * (performance.now() - before));
+          gathered.wrote(lanes, perMs * (performance.now() - before));
         }
         const last = times.slice(Math.floor(times.length / 2));
         return [Math.min(...last), Math.max(...last)];
       };
       expect(writing(0.01)).toEqual([10, 10]);
-      expect(writing(0.5)).toEqual([25, 25]);
+      expect(writing(0.1)).toEqual([25, 25]);
+      expect(writing(0.5)).toEqual([10, 10]);
       expect(writing(3)).toEqual([250, 250]);
-      expect(writing(0.5)).toEqual([25, 25]);
+      expect(writing(0.1)).toEqual([25, 25]);
       expect(writing(0.01)).toEqual([10, 10]);
     } finally {
       jest.useRealTimers();
@@ -98,8 +159,8 @@ describe('GatheredBatches', () => {
       const onDue = (): void => void due.push(performance.now());
       for (const laterMs of [1, 3, 4]) {
         jest.advanceTimersByTime(laterMs);
-        const gathered = new GatheredBatches({ gatherMs: 50, gatherManyMs: 250, onDue });
-        void gathered.add(batchOf('a'), false).catch(() => undefined);
+        const gathered = new GatheredBatches({ gatherMs: 50, gatherManyMs: 250, newest: all, onDue });
+        gathered.add(batchOf('a', ['1']), false);
       }
       jest.advanceTimersByTime(100);
       expect(due).toHaveLength(3);
@@ -109,13 +170,13 @@ describe('GatheredBatches', () => {
     }
   });
 
-  it('rejects the batches that are left when it stops, and is due no more', async () => {
-    const { gathered, took } = gathering(1);
-    const left = gathered.add(batchOf('a'), false);
-    gathered.stop(new Error('stopping'));
+  it('drops what is left when it stops, and is due no more', async () => {
+    const { gathered, took } = gathering({ gatherMs: 1 });
+    gathered.add(batchOf('a', ['1']), false);
+    gathered.stop();
+    gathered.add(batchOf('a', ['2']), true);
     gathered.hurry();
-    await expect(left).rejects.toThrow('stopping');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await past(10);
     expect(took).toEqual([]);
   });
 });
