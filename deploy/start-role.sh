@@ -50,4 +50,4 @@ case $app in
     echo $$ > "${TMPDIR:-/tmp}/sluice.pid"
     ;;
 esac
-exec node --enable-source-maps --max-semi-space-size=32 --max-old-space-size=${SLUICE_HEAP_MB:-2048} "$main" "$@"
+exec node --enable-source-maps --max-semi-space-size=32 --max-old-space-size=${SLUICE_HEAP_MB:-1920} "$main" "$@"

@@ -60,7 +60,7 @@ export const limits = {
     unit: 'events',
     shownDefault: '512 on the embedded engine, 4000 on servers',
     sentence:
-      'Events of one source in flight (invocations, emits not yet routed, deliveries to healthy webhooks), above which its arrivals first wait and are then refused.',
+      'Events of one source in flight (invocations, emits not yet routed, deliveries to healthy webhooks), above which its arrivals first wait and are then refused. On the embedded engine each waits for 50 ms at most from three eighths of it on.',
   }),
   workspaceBacklog: optionalInteger({
     name: 'SLUICE_WORKSPACE_BACKLOG',

@@ -30,7 +30,7 @@ export const server = {
     min: 64,
     max: 1_048_576,
     unit: 'MB',
-    shownDefault: '2048 with npm start; in the image half of the memory limit, less that of sandboxes',
+    shownDefault: '1920 with npm start; in the image half of the memory limit, less that of sandboxes',
     sentence:
       'Heap of this process, which npm start and the image pass to Node. Further limits on memory are parts of it unless they are set. Read from the environment only, not from .env.',
   }),

@@ -42,16 +42,16 @@ const world = async (...topics: string[]) => {
   const readModels = new InMemoryReadModels();
   const failures: Error[] = [];
   for (const topic of topics) await log.createTopic(`lines.${topic}`, {});
-  const make = (): StreamProjector =>
+  const make = (gatherMs = 1): StreamProjector =>
     new StreamProjector({
       projection: lines,
       log,
       readModels,
-      gatherMs: 1,
+      gatherMs,
       onFailure: (error) => void failures.push(error),
     });
-  const start = async (): Promise<StreamProjector> => {
-    const projector = make();
+  const start = async (gatherMs?: number): Promise<StreamProjector> => {
+    const projector = make(gatherMs);
     running.push(projector);
     await projector.start();
     return projector;
@@ -235,6 +235,20 @@ describe('StreamProjector', () => {
     const batches = batchesOf(readModels);
     await drained(await start());
     expect(batches.length).toBeLessThanOrEqual(3);
+  });
+
+  it('writes together what a lane brings while it gathers, and acknowledges it afterwards', async () => {
+    const { log, readModels, start, shown } = await world('a');
+    const batches = batchesOf(readModels);
+    const projector = await start(200);
+    for (const sort of ['1', '2', '3']) {
+      await log.publish(put('a', sort));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect([batches.length, projector.backlog()]).toEqual([0, 3]);
+    await drained(projector);
+    expect(batches).toHaveLength(1);
+    expect(await shown('a')).toEqual(['3', '2', '1']);
   });
 
   it('splits the large records of many lanes into several writes', async () => {

@@ -1,10 +1,47 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { Writer } from './writer.js';
 
 const LONG = 60_000;
+
+/** A thread that makes garbage and tells the bytes of its young generation, as the text of a refused start. */
+const MAKES_GARBAGE = `
+  import { getHeapSpaceStatistics } from 'node:v8';
+  import { parentPort } from 'node:worker_threads';
+  let kept = [];
+  for (let at = 0; at < 3_000_000; at++) {
+    kept.push({ at, list: [at] });
+    if (kept.length > 20_000) kept = [];
+  }
+  const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
+  parentPort.postMessage({ type: 'refused', message: String(young.space_size) });
+`;
+
+describe('the writer thread', () => {
+  it('has a small young generation, however large that of the process is', async () => {
+    const entry = new URL(`data:text/javascript,${encodeURIComponent(MAKES_GARBAGE)}`);
+    const large = (): void => setFlagsFromString('--max-semi-space-size=32');
+    try {
+      large();
+      const other = new Worker(entry, { resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+      const [{ message }] = (await once(other, 'message')) as [{ readonly message: string }];
+      await other.terminate();
+      expect(Number(message)).toBeGreaterThan(24 << 20);
+
+      large();
+      const refused = await Writer.start('unused', [], () => undefined, { entry }).catch((error: unknown) => error);
+      expect(Number(messageOf(refused))).toBeLessThan(12 << 20);
+    } finally {
+      setFlagsFromString('--max-semi-space-size=0');
+    }
+  });
+});
 
 describe('an operation that lingers', () => {
   let dataDir: string;
