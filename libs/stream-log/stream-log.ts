@@ -51,9 +51,9 @@ export interface LaneBatch {
    * commits up to the first gap. After a crash, acknowledged records above a gap come again, and so do those whose
    * commit was not yet written.
    */
-  ack(offset: number): void;
+  readonly ack: (offset: number) => void;
   /** True once the lane is revoked (closed, topic deleted). Stop then, and acknowledge no more. */
-  revoked(): boolean;
+  readonly revoked: () => boolean;
 }
 
 export interface ConsumeOptions {

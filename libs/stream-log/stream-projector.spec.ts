@@ -1,36 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type ApplyBatch, type Doc } from '#libs/kernel/read-model-store.js';
+import { type ApplyBatch } from '#libs/kernel/read-model-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { drained } from './testing/drained.js';
+import { type Line, lines, put, record } from './testing/lines.js';
 import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
 import { StreamProjector } from './stream-projector.js';
 import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
-import { type LogRecord, type StoredRecord } from './stream-log.js';
-
-interface Line extends Doc {
-  readonly list: string;
-  readonly sort: string;
-  readonly text: string;
-}
-
-/** Interprets `put <sort> <text>`, `remove <from> <to>` and `poison`. */
-const lines: StreamProjection<Line> = {
-  name: 'specs.lines.v1',
-  prefix: 'lines.',
-  schema: { name: 'specs.lines.v1', indexed: ['list'], sort: 'sort' },
-  keep: { by: 'list', newest: 5 },
-  interpret({ key, value }) {
-    const [verb, first = '', second = ''] = value.split(' ');
-    if (verb === 'poison') throw new Error('cannot be read');
-    if (verb === 'put') return { kind: 'put', docs: [{ id: `${key}/${first}`, list: key, sort: first, text: second }] };
-    if (verb === 'remove') return { kind: 'remove', where: { list: key }, from: first, to: second };
-    return undefined;
-  },
-  ofKey: (key) => [{ list: key }],
-};
-
-const record = (key: string, value: string): LogRecord => ({ topic: `lines.${key}`, key, headers: {}, value });
-const put = (key: string, ...sorts: string[]): LogRecord[] => sorts.map((sort) => record(key, `put ${sort} t${sort}`));
 
 const running: StreamProjector[] = [];
 afterEach(async () => {
@@ -73,56 +48,6 @@ const batchesOf = (readModels: InMemoryReadModels): readonly ApplyBatch[] => {
   };
   return batches;
 };
-
-describe('foldRecords', () => {
-  const stored = (values: readonly LogRecord[]): StoredRecord[] =>
-    values.map((value, offset) => ({ ...value, lane: value.topic, offset, timestamp: 0, size: 1 }));
-
-  it('writes only the kept documents of many records', () => {
-    const run = stored(put('a', ...Array.from({ length: 500 }, (_, i) => String(i).padStart(3, '0'))));
-    const { writes } = foldRecords(lines, run, new GroupSizes(lines));
-    expect(writes.map((write) => (write.op === 'put' ? write.doc.id : write.op))).toEqual([
-      'a/495',
-      'a/496',
-      'a/497',
-      'a/498',
-      'a/499',
-      'trim',
-    ]);
-  });
-
-  it('applies removals in order, to earlier documents only', () => {
-    const run = stored([...put('a', '1', '2', '3'), record('a', 'remove 2 9'), ...put('a', '2', '4')]);
-    const { writes } = foldRecords(lines, run, new GroupSizes(lines));
-    expect(writes.slice(0, -1)).toEqual([
-      { op: 'delete_range', where: { list: 'a' }, from: '2', to: '9' },
-      { op: 'put', doc: expect.objectContaining({ id: 'a/1' }) },
-      { op: 'put', doc: expect.objectContaining({ id: 'a/2' }) },
-      { op: 'put', doc: expect.objectContaining({ id: 'a/4' }) },
-    ]);
-  });
-
-  it('keeps the newest documents even when they arrive out of order', () => {
-    const run = stored(put('a', '9', '1', '8', '2', '7', '3', '6'));
-    const { writes } = foldRecords(lines, run, new GroupSizes(lines));
-    expect(writes.flatMap((write) => (write.op === 'put' ? [write.doc.id] : []))).toEqual([
-      'a/3',
-      'a/6',
-      'a/7',
-      'a/8',
-      'a/9',
-    ]);
-  });
-
-  it('trims a group only when it may have grown too large, not with each batch', () => {
-    const sizes = new GroupSizes(lines);
-    const trims = Array.from({ length: 60 }, (_, i) =>
-      foldRecords(lines, stored(put('a', String(i))), sizes).writes.some(({ op }) => op === 'trim'),
-    );
-    expect(trims.filter(Boolean).length).toBeLessThanOrEqual(3);
-    expect(trims[0]).toBe(true);
-  });
-});
 
 describe('bounds of wider groups', () => {
   interface Sized extends Line {
