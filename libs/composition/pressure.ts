@@ -26,7 +26,7 @@ const SOURCE_HERE = 512;
 const SOURCE_ON_SERVERS = 4_000;
 /**
  * Share of the limit of a source above which its arrivals are paced: at saturation 192 events are in flight instead of 330,
- * which takes a third off the p99 (docs/performance). Not on servers, where these numbers come too late for it.
+ * which halves the p99 (docs/performance). Not on servers, where these numbers come too late for it.
  */
 const PACED_SHARE = 3 / 8;
 const WORKSPACE_TIMES = 4;
