@@ -55,10 +55,11 @@ const HARD_TIMES = 2;
 const LOOK_MS = 1;
 
 /**
- * Back-pressure at admission (docs/adr/0006). Arrivals of a busy source are paced: held for a moment, and never refused for
- * it. Those of a source above its limit are held, and refused when they do not fit or wait too long. In a workspace above its limit this applies to each source with more than an equal share of
- * it. Above the limit of bytes it applies to each source with more than an equal share of its workspace's share. Latency
- * and memory stay bounded, and no source waits for another's excess.
+ * Back-pressure at admission (docs/adr/0006). Arrivals of a busy source are paced: held for a moment, and never refused
+ * for it. Those of a source above its limit are held, and refused when they do not fit or wait too long. In a workspace
+ * above its limit this applies to each source with more than an equal share of it. Above the limit of bytes it applies
+ * to each source with more than an equal share of its workspace's share. Latency and memory stay bounded, and no source
+ * waits for another's excess.
  */
 export class PressureGate implements Admission {
   /** Held arrivals by source, in the order of the sources' turns. */
