@@ -91,7 +91,7 @@ describe('the files of docs/how-to/run-behind-tls-and-systemd.md', () => {
     expect(unit).not.toMatch(taken);
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
     // systemd fills in no default of its own.
-    const start = scripts.start.replace('${SLUICE_HEAP_MB:-2048}', '2048');
+    const start = scripts.start.replace(/\$\{SLUICE_HEAP_MB:-(\d+)\}/, '$1');
     expect(unit).toContain(`ExecStart=/usr/bin/${start}\n`);
     expect(unit).toContain('StateDirectory=sluice\n');
     expect(file('sluice.env')).toContain('SLUICE_DATA_DIR=/var/lib/sluice\n');

@@ -2,7 +2,7 @@
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string };
+    readonly callFrame: Frame;
     readonly children?: readonly number[];
   }[];
   readonly samples?: readonly number[];
@@ -46,6 +46,8 @@ const sumBy = (
 interface Frame {
   readonly functionName: string;
   readonly url: string;
+  readonly lineNumber?: number;
+  readonly columnNumber?: number;
 }
 
 const NATIVE: Readonly<Record<string, string>> = {
@@ -67,7 +69,7 @@ export const areaOf = ({ functionName, url }: Frame): string => {
   if (url === '') return SOCKET_CALLS.test(functionName) ? 'sockets and streams' : 'V8 and libuv';
   const packaged = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url.slice(url.lastIndexOf('node_modules/')));
   if (packaged) return packageArea(packaged[1] ?? '');
-  const own = /\/dist\/(apps|libs)\/([^/]+)(?:\/([^/]+))?/.exec(url);
+  const own = /^.*\/(apps|libs)\/([^/]+)(?:\/([^/]+))?/.exec(url);
   if (own)
     return own[2] === 'engines'
       ? `ours: engines/${own[3] ?? ''}`
@@ -95,6 +97,6 @@ const nodeArea = (url: string): string => {
 };
 
 const placeOf = (url: string): string => {
-  const known = /(?:\/dist\/|node_modules\/)(.*)$/.exec(url);
+  const known = /^.*(?:node_modules\/|\/(?=(?:apps|libs)\/))(.*)$/.exec(url);
   return known?.[1] ?? url;
 };

@@ -10,6 +10,7 @@ import { measure, type Figures, type Rig } from './measure.js';
 import { PartProcess } from './part-process.js';
 import { type GeneratorApi, type SinkApi } from './parts.js';
 import { IDLE, PROFILER, timeByArea, timeByFunction, type AreaTime, type CpuProfile } from './profile-areas.js';
+import { inSources } from './profile-sources.js';
 import { startRoles, type RolesTarget } from './roles-target.js';
 
 exitOnSignals();
@@ -77,7 +78,7 @@ const readProfiles = (dir: string): readonly { readonly role: string; readonly p
     .filter((name) => name.endsWith('.cpuprofile'))
     .map((name) => ({ role: name.replace(/-\d+\.cpuprofile$/, ''), text: readFileSync(join(dir, name), 'utf8') }))
     .filter(({ text }) => text.endsWith('}'))
-    .map(({ role, text }) => ({ role, profile: JSON.parse(text) as CpuProfile }));
+    .map(({ role, text }) => ({ role, profile: inSources(JSON.parse(text) as CpuProfile) }));
 
 const rolesIn = (dir: string): readonly RoleProfile[] => {
   const known = readProfiles(dir);

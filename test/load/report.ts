@@ -2,6 +2,7 @@ import { type Machine } from './machine.js';
 import { type Figures } from './measure.js';
 import { median } from './memory.js';
 import { type PartUsage } from './part-usage.js';
+import { sandboxesOf } from './roles-target.js';
 import { type Plan, type Results } from './scenarios.js';
 import { type StorePerEvent } from './store-figures.js';
 import { type TargetName } from './targets.js';
@@ -131,7 +132,7 @@ const rolesPreface = ({ targets, roles }: Plan): string[] => {
     '`Sluice` is the standalone server on the embedded engines; `roles` a process a role on Kafka (real), FerretDB on ' +
       'SQLite (instead of MongoDB) and a stand-in for EventStoreDB, all on the same machine as load, sink and floor. ' +
       `${more.length === 0 ? 'One process a role' : `${more.join(', ')}, one of each other role`}; ` +
-      `${emitters} source${emitters === 1 ? '' : 's'}, each with a webhook of its own; ${kafkaBrokers === 3 ? 'three brokers, three copies of each topic, each broker' : 'broker'} with ${kafkaHeapMb} MB heap, appends ` +
+      `${emitters} source${emitters === 1 ? '' : 's'}, each with a webhook of its own; at most ${sandboxesOf(roles)} sandboxes a runner; ${kafkaBrokers === 3 ? 'three brokers, three copies of each topic, each broker' : 'broker'} with ${kafkaHeapMb} MB heap, appends ` +
       `${kafkaFlush ? 'wait for the disk (as docker-compose.yml has it for one broker)' : 'do not wait for the disk'}. ` +
       'Roles were measured after the others, alone on the machine, after a load of 15 s that is not counted.',
     '',

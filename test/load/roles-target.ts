@@ -10,6 +10,8 @@ export interface RolesOptions extends EngineOptions {
   readonly copies: Partial<Readonly<Record<RoleName, number>>>;
   /** Number of sources, each with its own webhook. One source is one lane, so copies need several. */
   readonly emitters: number;
+  /** Sandbox processes of a runner. By default each source keeps its own; with fewer, their starts are measured too. */
+  readonly sandboxes?: number | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -26,8 +28,15 @@ export interface RolesTarget extends ServingTarget {
   readonly started: RolesStart;
 }
 
+/** Of SLUICE_SANDBOXES. */
+const DEFAULT_SANDBOXES = 50;
+export const sandboxesOf = ({ emitters, sandboxes }: RolesOptions): number =>
+  sandboxes ?? Math.max(DEFAULT_SANDBOXES, emitters);
+
 const CALM_MS = 3_000;
 const IDLE_MS = 10_000;
+/** Sources deployed at once. */
+const AT_ONCE = 8;
 
 interface RunningRoles extends Installation {
   readonly deployment: Deployment;
@@ -38,8 +47,11 @@ interface RunningRoles extends Installation {
 export const openRoles = async (options: RolesOptions): Promise<RunningRoles> => {
   const engines = await startEngineProcesses(options);
   const { copies, env, kafkaBrokers = 1 } = options;
-  const replication = { SLUICE_KAFKA_REPLICATION: String(kafkaBrokers) };
-  const deployment = new Deployment({ engines: engines.addresses, copies, env: { ...replication, ...env } });
+  const settings = {
+    SLUICE_KAFKA_REPLICATION: String(kafkaBrokers),
+    SLUICE_SANDBOXES: String(sandboxesOf(options)),
+  };
+  const deployment = new Deployment({ engines: engines.addresses, copies, env: { ...settings, ...env } });
   const api = new ApiClient(deployment);
   const close = async (): Promise<void> => {
     await api.close();
@@ -110,12 +122,16 @@ const deploySources = async (
 ): Promise<readonly string[]> => {
   const component = await api.createComponent(RELAY_COMPONENT);
   const paths: string[] = [];
-  for (let n = 0; n < count; n++) {
-    const source = await api.createSource({ component_id: component.id });
-    const webhook = await api.createWebhook(sinkUrl);
-    await api.subscribe(source.id, webhook.id);
-    paths.push(endpointOf(deployment, source).slice(deployment.url.length));
-  }
+  let left = count;
+  const deploy = async (): Promise<void> => {
+    while (left-- > 0) {
+      const source = await api.createSource({ component_id: component.id });
+      const webhook = await api.createWebhook(sinkUrl);
+      await api.subscribe(source.id, webhook.id);
+      paths.push(endpointOf(deployment, source).slice(deployment.url.length));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, deploy));
   return paths;
 };
 

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { build } from 'esbuild';
+import { ROOT } from '#test/harness/paths.js';
+
+// docs/adr/0056-programs-in-bundles.md
+describe('the bundle of each program', () => {
+  const programOf = async (app: string) => {
+    const entryPoints = [join(ROOT, 'dist/apps', app, 'src/app.js')];
+    const { metafile } = await build({
+      absWorkingDir: ROOT,
+      entryPoints,
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      write: false,
+      outdir: 'nowhere',
+      metafile: true,
+      logLevel: 'silent',
+    });
+    const inputs = Object.entries(metafile.inputs);
+    const imported = inputs.flatMap(([, { imports }]) => imports.filter(({ external }) => external));
+    return { files: inputs.map(([file]) => file), packages: imported.map(({ path }) => path) };
+  };
+  const isOfNode = (name: string): boolean => builtinModules.includes(name.replace(/^node:/, ''));
+  const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+  it.each(readdirSync(join(ROOT, 'apps')))(
+    '%s loads a few chunks, and of packages those with files only',
+    async (app) => {
+      const { files, packages } = await programOf(app);
+      const others = files.filter((file) => file !== `dist/apps/${app}/src/app.js` && !file.startsWith('dist/chunks/'));
+      expect(others).toEqual([]);
+      expect(files.length).toBeLessThan(100);
+      const known =
+        /^(@photostructure\/sqlite|@platformatic\/wasm-utils|esbuild|esbuild-wasm|pino|@fastify\/static|@nestjs\/(microservices|websockets)|kerberos|snappy|socks|gcp-metadata|mongodb-client-encryption|@mongodb-js\/zstd|@aws-sdk\/credential-providers)(\/|$)/;
+      expect(packages.filter((name) => !isOfNode(name) && !known.test(name))).toEqual([]);
+    },
+  );
+
+  it('finds the files of each module where they are', async () => {
+    const { files } = await programOf('standalone');
+    expect(files.length).toBeGreaterThan(1);
+    const missing = files.flatMap((file) =>
+      [...textOf(file).matchAll(/new URL\("(\.[^"]+)", import\.meta\.url\)/g)]
+        .map(([, path = '']) => join(ROOT, dirname(file), path))
+        .filter((path) => !existsSync(path)),
+    );
+    expect(missing).toEqual([]);
+    const places = files.flatMap((file) =>
+      [...textOf(file).matchAll(/lastIndexOf\("\/dist\/"\) \+ 6\) \+ "([^"]+)"/g)].map(([, path = '']) => path),
+    );
+    expect(places).toContain('libs/engines/embedded/writer/writer.js');
+    expect(places.filter((path) => !existsSync(join(ROOT, 'dist', path)))).toEqual([]);
+  });
+
+  it('keeps the names of classes that esbuild renames', async () => {
+    const { files } = await programOf('standalone');
+    const classes = files.flatMap((file) => [
+      ...textOf(file).matchAll(
+        /class (\w+)(?: extends [^{]+)? \{\s+static \{\s+Object\.defineProperty\(this, "name", \{ value: "(\w+)"/g,
+      ),
+    ]);
+    const renamed = classes.filter(([, name, given]) => name !== given).map(([, , given]) => given);
+    expect(renamed).toContain('UpdateSourceController');
+    expect(renamed).toContain('UpdateSourceHandler');
+  });
+});

@@ -1,0 +1,75 @@
+// Completes `tsc`: bundles the programs, each `app.js` with what it imports, and what several import in dist/chunks. One
+// program is 1,100 files of ours and as many of packages, and to find and open them took most of its start
+// (docs/adr/0056-programs-in-bundles.md). All other files of dist stay for worker threads, tests and tools.
+import { readdirSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { build } from 'esbuild';
+
+const root = process.cwd();
+
+/** Packages that find files beside themselves: a native part, a program, a thread or an asset. */
+const WITH_FILES = [
+  '@photostructure/sqlite',
+  '@platformatic/wasm-utils',
+  'esbuild',
+  'esbuild-wasm',
+  'pino',
+  'swagger-ui-dist',
+];
+/** Packages that others try to load and do without. */
+const OPTIONAL = [
+  ...['kerberos', '@mongodb-js/zstd', '@aws-sdk/credential-providers', 'mongodb-client-encryption', 'snappy'],
+  ...['gcp-metadata', 'socks', '@fastify/static', '@nestjs/microservices', '@nestjs/websockets'],
+];
+
+/** Where a module would be without the bundle, as an expression: modules find files by their own place. */
+const urlOf = (file) => {
+  const inDist = path.relative(file.endsWith('.ts') ? root : path.join(root, 'dist'), file).replace(/\.ts$/, '.js');
+  return `(import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6) + ${JSON.stringify(inDist)})`;
+};
+// esbuild renames a class whose name stands twice, as that of each decorated class does. Nest and logs show these names.
+const named = (text) =>
+  text.replace(
+    /^((?:let \w+ = (?:\w+ = )?|export )?class (\w+)(?: extends [^{]+)? \{)/gm,
+    (_, head, name) =>
+      `${head} static { Object.defineProperty(this, 'name', { value: '${name}', configurable: true }); }`,
+  );
+const own = {
+  name: 'own modules',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.(js|ts)$/ }, async ({ path: file }) => {
+      if (file.includes('/node_modules/')) return undefined;
+      const text = named(await readFile(file, 'utf8'));
+      return {
+        contents: text.replace(/(?<!['"])import\.meta\.url/g, urlOf(file)),
+        loader: file.endsWith('.ts') ? 'ts' : 'js',
+      };
+    }),
+};
+
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: readdirSync('apps').map((app) => ({ in: `apps/${app}/src/app.ts`, out: `apps/${app}/src/app` })),
+  outdir: 'dist',
+  chunkNames: 'chunks/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  // What is bundled from CommonJS requires modules of Node.
+  banner: {
+    js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
+  },
+  external: [...WITH_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
+  plugins: [own],
+  metafile: true,
+  logLevel: 'warning',
+});
+
+// Those of earlier builds. A server that runs keeps what it may still load, unless that changed.
+const made = new Set(Object.keys(metafile.outputs).map((file) => path.basename(file)));
+for (const file of readdirSync('dist/chunks')) if (!made.has(file)) await rm(path.join('dist/chunks', file));
