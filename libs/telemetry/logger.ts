@@ -30,8 +30,18 @@ export const createLogger = ({ level, role, destination }: LoggerOptions): Logge
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '********' },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? standardOutput());
 };
+
+/**
+ * A server goes on without a log once nobody reads it. Not by pino's own stream, whose last flush repeats a failed write
+ * for ever, so the process would not end.
+ */
+const standardOutput = (): DestinationStream => {
+  if (process.stdout.listenerCount('error', ignored) === 0) process.stdout.on('error', ignored);
+  return process.stdout;
+};
+const ignored = (): void => undefined;
 
 /** Passes Nest's log lines to our logger. Its start-up lines become debug, because the start has its own summary. */
 export class NestLogger implements LoggerService {
