@@ -107,17 +107,24 @@ export const startKafkaProcess = async (node: KafkaNode): Promise<KafkaProcess> 
   };
 };
 
-/** The folder of the jars, which Maven fetches unless they are in the cache. */
-export const kafkaJars = async (): Promise<string> => {
+let jarsHere: Promise<string> | undefined;
+
+/** The folder of the jars, which Maven fetches unless they are in the cache. Brokers that start together fetch once. */
+export const kafkaJars = (): Promise<string> => (jarsHere ??= findJars());
+
+const findJars = async (): Promise<string> => {
   const cache = join(process.env.SLUICE_ENGINES_CACHE ?? join(homedir(), '.cache', 'sluice-engines'), 'kafka');
   const jars = join(cache, 'jars');
-  if (existsSync(join(jars, `kafka_2.13-${kafkaVersion()}.jar`))) return jars;
+  const isThere = (): boolean => existsSync(join(jars, `kafka_2.13-${kafkaVersion()}.jar`));
+  if (isThere()) return jars;
   mkdirSync(cache, { recursive: true });
   // Fetches into a separate folder, then renames once. So two concurrent fetches never see each other's partial files.
   const build = mkdtempSync(join(cache, 'fetching-'));
   try {
     const output = `-DoutputDirectory=${join(build, 'jars')}`;
     await run('mvn', ['-q', '-B', '-f', POM, 'dependency:copy-dependencies', output], { timeout: FETCH_MS });
+    // Another process may have come first, and runs on them.
+    if (isThere()) return jars;
     removeDir(jars);
     renameSync(join(build, 'jars'), jars);
   } catch (error) {
