@@ -35,12 +35,15 @@ const named = (text) =>
     (_, head, name) =>
       `${head} static { Object.defineProperty(this, 'name', { value: '${name}', configurable: true }); }`,
   );
-const own = {
-  name: 'own modules',
+// Node keeps each source map in memory, and those of packages are most of it. This one names the file, without lines.
+const FILE_ONLY = `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64')}`;
+const modules = {
+  name: 'modules',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /\.(js|ts)$/ }, async ({ path: file }) => {
-      if (file.includes('/node_modules/')) return undefined;
-      const text = named(await readFile(file, 'utf8'));
+    onLoad({ filter: /\.([cm]?js|ts)$/ }, async ({ path: file }) => {
+      const raw = await readFile(file, 'utf8');
+      if (file.startsWith(path.join(root, 'node_modules'))) return { contents: raw + FILE_ONLY, loader: 'js' };
+      const text = named(raw);
       return {
         contents: text.replace(/(?<!['"])import\.meta\.url/g, urlOf(file)),
         loader: file.endsWith('.ts') ? 'ts' : 'js',
@@ -65,7 +68,7 @@ const { metafile } = await build({
     js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
   },
   external: [...WITH_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
-  plugins: [own],
+  plugins: [modules],
   metafile: true,
   logLevel: 'warning',
 });
