@@ -71,7 +71,7 @@ export const metricsReference = (): string =>
   [
     '# Metrics',
     '',
-    '`GET /metrics` answers in the Prometheus text format, [on loopback only](config.md) unless `SLUICE_METRICS=open`. Durations are in seconds. A process exports the metrics of the roles that it has, so the standalone process has nearly all of them. The metrics of Node.js that prom-client collects by default (`process_…`, `nodejs_…`) come on top. This page is generated from the code: `npm run docs:reference`. Alerts: [scale-out.md](../how-to/scale-out.md#monitor).',
+    '`GET /metrics` answers in the Prometheus text format, [on loopback only](config.md) unless `SLUICE_METRICS=open`. Durations are in seconds. A process exports the metrics of the roles that it has, so the standalone process has nearly all of them. The metrics of Node.js that prom-client collects by default (`process_…`, `nodejs_…`) come on top. The delay of the event loop (`nodejs_eventloop_lag_…`) is looked at every 50 ms, so its quantiles are 50 ms where nothing delays it. This page is generated from the code: `npm run docs:reference`. Alerts: [scale-out.md](../how-to/scale-out.md#monitor).',
     '',
     '| Metric | Type | Labels | Meaning | Registered in |',
     '| --- | --- | --- | --- | --- |',
