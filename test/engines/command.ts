@@ -20,20 +20,22 @@ export class Interrupted extends Error {
   }
 }
 
-/** Runs one command at a time. A signal to this process ends the command and all its descendants. */
+/** Runs commands. A signal to this process ends them and all their descendants. */
 export class Commands {
-  private child: ChildProcess | undefined;
+  private readonly children = new Set<ChildProcess>();
   private stopped = false;
 
   /** Call once. */
   listen(): void {
     const stop = (): void => {
       this.stopped = true;
-      if (this.child) endGroup(this.child);
+      for (const child of this.children) endGroup(child);
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
-    process.once('exit', () => this.child && signal(this.child, 'SIGKILL'));
+    process.once('exit', () => {
+      for (const child of this.children) signal(child, 'SIGKILL');
+    });
   }
 
   get interrupted(): boolean {
@@ -51,13 +53,13 @@ export class Commands {
     this.throwIfInterrupted();
     // A separate process group, so that its descendants can be ended with it.
     const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 2, 2], detached: true });
-    this.child = child;
+    this.children.add(child);
     try {
       const [code] = (await once(child, 'exit')) as [number | null];
       this.throwIfInterrupted();
       return code ?? 1;
     } finally {
-      this.child = undefined;
+      this.children.delete(child);
     }
   }
 }
