@@ -19,16 +19,24 @@ const WITH_FILES = [
 ];
 /** Packages that others try to load and do without. */
 const OPTIONAL = [
-  ...['kerberos', '@mongodb-js/zstd', '@aws-sdk/credential-providers', 'mongodb-client-encryption', 'snappy'],
-  ...['gcp-metadata', 'socks', '@fastify/static', '@nestjs/microservices', '@nestjs/websockets'],
+  '@aws-sdk/credential-providers',
+  '@fastify/static',
+  '@mongodb-js/zstd',
+  '@nestjs/microservices',
+  '@nestjs/websockets',
+  'gcp-metadata',
+  'kerberos',
+  'mongodb-client-encryption',
+  'snappy',
+  'socks',
 ];
 
-/** Where a module would be without the bundle, as an expression: modules find files by their own place. */
+/** Expression for the URL that a module has without the bundle. Modules find files relative to it. */
 const urlOf = (file) => {
   const inDist = path.relative(file.endsWith('.ts') ? root : path.join(root, 'dist'), file).replace(/\.ts$/, '.js');
   return `(import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6) + ${JSON.stringify(inDist)})`;
 };
-// esbuild renames a class whose name stands twice, as that of each decorated class does. Nest and logs show these names.
+// esbuild renames a class whose name occurs twice, as that of each decorated class does. Nest and logs show class names.
 const named = (text) =>
   text.replace(
     /^((?:let \w+ = (?:\w+ = )?|export )?class (\w+)(?: extends [^{]+)? \{)/gm,

@@ -34,8 +34,8 @@ export const createLogger = ({ level, role, destination }: LoggerOptions): Logge
 };
 
 /**
- * A server goes on without a log once nobody reads it. Not by pino's own stream, whose last flush repeats a failed write
- * for ever, so the process would not end.
+ * The server continues without a log after its reader has closed the pipe. pino's own stream repeats a failed write
+ * indefinitely in its last flush, so the process would not end.
  */
 const standardOutput = (): DestinationStream => {
   if (process.stdout.listenerCount('error', ignored) === 0) process.stdout.on('error', ignored);

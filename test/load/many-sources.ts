@@ -90,10 +90,14 @@ const deployAndPost = async (
   };
 };
 
-export const inParallel = async (count: number, work: (index: number) => Promise<void>): Promise<void> => {
+export const inParallel = async (
+  count: number,
+  work: (index: number) => Promise<void>,
+  atOnce = PARALLEL,
+): Promise<void> => {
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < count) await work(next++);
   };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
 };

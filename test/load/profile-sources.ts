@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import { type CpuProfile } from './profile-areas.js';
 
-/** Names the file of each function that stands in a bundle, by the source map beside it. */
+/** Names the file of each function of a bundle, by the source map beside it. */
 export const inSources = (profile: CpuProfile): CpuProfile => {
   const maps = new Map<string, TraceMap | undefined>();
   const mapOf = (url: string): TraceMap | undefined => {

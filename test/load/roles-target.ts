@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { SETTINGS } from '#libs/config/index.js';
 import { ApiClient, endpointOf } from '#test/harness/api-client.js';
 import { Deployment, ROLES, type RoleName } from '#test/harness/deployment.js';
+import { inParallel } from './many-sources.js';
 import { startEngineProcesses, type EngineOptions, type EngineProcesses } from './engine-processes.js';
 import { cpuSince, usageOf, type Part, type PartUsage } from './part-usage.js';
 import { storeTotals, type Stores } from './store-figures.js';
@@ -28,10 +30,8 @@ export interface RolesTarget extends ServingTarget {
   readonly started: RolesStart;
 }
 
-/** Of SLUICE_SANDBOXES. */
-const DEFAULT_SANDBOXES = 50;
 export const sandboxesOf = ({ emitters, sandboxes }: RolesOptions): number =>
-  sandboxes ?? Math.max(DEFAULT_SANDBOXES, emitters);
+  sandboxes ?? Math.max(SETTINGS.sandboxes.fallback, emitters);
 
 const CALM_MS = 3_000;
 const IDLE_MS = 10_000;
@@ -122,16 +122,13 @@ const deploySources = async (
 ): Promise<readonly string[]> => {
   const component = await api.createComponent(RELAY_COMPONENT);
   const paths: string[] = [];
-  let left = count;
   const deploy = async (): Promise<void> => {
-    while (left-- > 0) {
-      const source = await api.createSource({ component_id: component.id });
-      const webhook = await api.createWebhook(sinkUrl);
-      await api.subscribe(source.id, webhook.id);
-      paths.push(endpointOf(deployment, source).slice(deployment.url.length));
-    }
+    const source = await api.createSource({ component_id: component.id });
+    const webhook = await api.createWebhook(sinkUrl);
+    await api.subscribe(source.id, webhook.id);
+    paths.push(endpointOf(deployment, source).slice(deployment.url.length));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, deploy));
+  await inParallel(count, deploy, AT_ONCE);
   return paths;
 };
 
