@@ -27,19 +27,26 @@ export interface HeldLeasesHost {
 }
 
 /**
- * The leases that this process holds. One request beats for all of them, every third of the time to live. A lease counts
- * as lost two thirds after the start of the last beat that arrived, so its work stops before another owner may begin.
+ * The leases that this process holds. One request beats for all of them, a third of the time to live after the last beat
+ * of the one that has waited longest. Each counts as lost two thirds after the start of its own last beat that arrived,
+ * so its work stops before another owner may begin, and those that have longer go on.
  */
 export class HeldLeases {
   private readonly held = new Set<HeldLease>();
   /** Ends the beats when no lease is held. */
   private beating: AbortController | undefined;
+  /** Ends the pause before the next beat: a new lease may need it earlier. */
+  private pausing = new AbortController();
 
   constructor(private readonly host: HeldLeasesHost) {}
 
+  /** The lease is lost at once when the request that claimed it took too long. */
   hold(claimed: ClaimedLease): Lease {
     const lease = new HeldLease(claimed, this.host, () => this.remove(lease));
     this.held.add(lease);
+    void this.watch(lease);
+    if (!this.held.has(lease)) return lease;
+    this.pausing.abort();
     if (!this.beating) {
       this.beating = new AbortController();
       void this.beat(this.beating.signal);
@@ -53,30 +60,51 @@ export class HeldLeases {
 
   private remove(lease: HeldLease): void {
     this.held.delete(lease);
+    lease.removed.abort();
     if (this.held.size > 0) return;
     this.beating?.abort();
     this.beating = undefined;
+    this.pausing.abort();
+  }
+
+  /** Loses the lease at the end of its own time, also while a beat is in flight. Never rejects. */
+  private async watch(lease: HeldLease): Promise<void> {
+    const { time } = this.host;
+    while (!lease.removed.signal.aborted) {
+      const left = lease.leftAt(time.now());
+      if (left <= 0) this.lose(lease);
+      else await time.sleep(left, lease.removed.signal);
+    }
   }
 
   /** Never rejects. */
   private async beat(ended: AbortSignal): Promise<void> {
     const { time, ttlMs, onWarning } = this.host;
-    let pause = ttlMs / 3;
+    let notBefore = time.now();
     for (;;) {
-      await time.sleep(pause, ended);
+      await this.untilNextBeat(notBefore, ended);
       if (ended.aborted) return;
       const now = time.now();
-      for (const lease of this.held) if (lease.leftAt(now) <= 0) this.lose(lease);
       const leases = [...this.held];
-      if (leases.length === 0) return;
-      const left = (at: number): number => Math.min(...leases.map((lease) => lease.leftAt(at)));
+      const longest = Math.max(...leases.map((lease) => lease.leftAt(now)));
       try {
-        await this.within(left(now), this.renew(leases, now, left(now)));
-        pause = ttlMs / 3;
+        await this.within(longest, this.renew(leases, now, longest));
+        notBefore = now;
       } catch (error) {
         onWarning('could not renew leases', { leases: leases.map(({ name }) => name), error: String(error) });
-        pause = Math.min(ttlMs / 12, Math.max(0, left(time.now())));
+        notBefore = time.now() + ttlMs / 12;
       }
+    }
+  }
+
+  private async untilNextBeat(notBefore: number, ended: AbortSignal): Promise<void> {
+    const { time, ttlMs } = this.host;
+    while (!ended.aborted) {
+      const due = Math.min(...[...this.held].map(({ alive }) => alive)) + ttlMs / 3;
+      const ms = Math.max(due, notBefore) - time.now();
+      if (ms <= 0) return;
+      this.pausing = new AbortController();
+      await time.sleep(ms, this.pausing.signal);
     }
   }
 
@@ -113,7 +141,12 @@ export class HeldLeases {
         if (this.held.has(lease) && ownerOf.get(lease.name) !== lease.owner) this.lose(lease);
       }
     }
-    for (const lease of leases) lease.alive = now;
+    const answeredAt = this.host.time.now();
+    for (const lease of leases) {
+      lease.alive = now;
+      // The process may have been stopped in between, and its timers come after the answer.
+      if (this.held.has(lease) && lease.leftAt(answeredAt) <= 0) this.lose(lease);
+    }
   }
 
   private lose(lease: HeldLease): void {
@@ -129,6 +162,8 @@ class HeldLease implements Lease {
   readonly lost: AbortSignal;
   /** Start of the last beat that arrived. */
   alive: number;
+  /** Aborts when this process holds the lease no more. */
+  readonly removed = new AbortController();
   private readonly losing = new AbortController();
   private released: Promise<void> | undefined;
 

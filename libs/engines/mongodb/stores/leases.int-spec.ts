@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Db } from 'mongodb';
+import { type Lease } from '#libs/kernel/leases.js';
 import { SILENCE_MS } from '#libs/kernel/process-registry.js';
 import { MongoLeases } from './leases.js';
 import { MongoProcessRegistry } from './process-registry.js';
-import { type Around } from '../testing/stepped-db.js';
+import { type Around, steppedDb } from '../testing/stepped-db.js';
 import { openTestDatabase } from '../testing/test-database.js';
 import { VirtualTime } from '../testing/virtual-time.js';
 
@@ -84,6 +85,67 @@ describe('a lease', () => {
       true,
     ]);
     await process.close();
+  });
+
+  describe('on a slow server', () => {
+    /** Leases of one process, each of whose requests takes as long as `latency` says. */
+    const slowly = (latency: (step: string) => number): MongoLeases => {
+      const line = time.process();
+      const delayed = steppedDb(time.db(db), async (step, act) => {
+        const answer = await act();
+        const ms = latency(step);
+        if (ms > 0) await line.sleep(ms, never);
+        return answer;
+      });
+      return new MongoLeases(delayed, {
+        ttlMs: TTL,
+        time: time.process(),
+        onWarning: (text) => warnings.push(text),
+      });
+    };
+    const acquiredIn = async (asked: Promise<Lease | undefined>, ms: number): Promise<Lease> => {
+      await time.pass(ms);
+      const lease = await asked;
+      if (!lease) throw new Error('not acquired');
+      return lease;
+    };
+
+    it('is renewed in time while a renewal takes a quarter of its time to live', async () => {
+      const process = slowly((step) => (step === 'leases.updateMany' ? TTL / 4 : 0));
+      const lease = await acquiredIn(process.acquire('work', never), 0);
+      await time.pass(10 * TTL);
+      expect([lease.lost.aborted, warnings]).toEqual([false, []]);
+      await process.close();
+    });
+
+    it('ends at its own time when it is nearly over, and the others of its process go on', async () => {
+      let claims = 0;
+      // The second claim takes half of the time to live, so its lease is nearly over when the process gets it.
+      const process = slowly((step) => {
+        if (step === 'leases.updateMany') return TTL / 4;
+        return step === 'leases.insertOne' && ++claims === 2 ? TTL / 2 : 0;
+      });
+      const first = await acquiredIn(process.acquire('first', never), 0);
+      const short = await acquiredIn(process.acquire('short', never), TTL / 2);
+      expect([first, short].map(({ lost }) => lost.aborted)).toEqual([false, false]);
+      // Its end passes while the renewal of both is in flight.
+      await time.pass(TTL / 6);
+      expect([first, short].map(({ lost }) => lost.aborted)).toEqual([false, true]);
+      await short.release();
+      await time.pass(10 * TTL);
+      expect([first.lost.aborted, warnings]).toEqual([false, []]);
+      await process.close();
+    });
+
+    it('is not given out when the request for it took longer than it lasts', async () => {
+      let claims = 0;
+      const process = slowly((step) => (step === 'leases.insertOne' && ++claims === 1 ? TTL : 0));
+      const asked = process.acquire('work', never);
+      await time.pass(2 * TTL);
+      const lease = await asked;
+      expect([lease?.lost.aborted, lease?.token]).toEqual([false, 2]);
+      await process.close();
+    });
   });
 
   it('outlives a renewal that failed once', async () => {

@@ -52,9 +52,8 @@ export class MongoLeases implements Leases {
         const token = until.aborted ? undefined : await this.claim(name, owner, silence, stored?.get(name));
         if (token !== undefined) {
           const lease = this.held.hold({ name, token, owner, asked });
-          if (!until.aborted) return lease;
+          if (!until.aborted && !lease.lost.aborted) return lease;
           await lease.release();
-          return undefined;
         }
         if (silence.wasBroken) onHeldElsewhere?.();
       } catch (error) {
