@@ -11,7 +11,8 @@ import {
   type TypeOf,
 } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
-import { type Credentials } from './domain/credentials.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type ConnectedAccount } from './domain/account.js';
 import { type AccountDoc } from './read-models/accounts.projection.js';
 
 /** Account as in docs/reference/rest-api.md#accounts. */
@@ -31,9 +32,22 @@ export const Account = named('Account', {
   credentials: optional(record('Only with `include_credentials=true`')),
 });
 
+/** An account as a command left it. */
+export interface ChangedAccount {
+  readonly account: ConnectedAccount;
+  /** Number of the last event that is in `account`. */
+  readonly revision: number;
+  readonly position?: Position;
+}
+
 export type AccountReply = TypeOf<typeof Account>;
 
-export const accountReply = ({ id, name, app, createdAt, updatedAt, revision, oauth }: AccountDoc): AccountReply => ({
+type Shown = Pick<AccountDoc, 'id' | 'name' | 'app' | 'updatedAt' | 'revision' | 'oauth'> & {
+  /** Epoch ms as a number or as fixed-width text. */
+  readonly createdAt: number | string;
+};
+
+export const accountReply = ({ id, name, app, createdAt, updatedAt, revision, oauth }: Shown): AccountReply => ({
   id,
   name,
   app: { name_slug: app },
@@ -60,7 +74,11 @@ const tokenReply = (oauth: AccountDoc['oauth']) => {
 const secondsOrNull = (ms: number | null | undefined): number | null =>
   ms === undefined || ms === null ? null : epochSeconds(ms);
 
-export const accountWithCredentials = (doc: AccountDoc, credentials: Credentials): AccountReply => ({
-  ...accountReply(doc),
-  credentials: { ...credentials },
-});
+/** Reply with the account as a command left it. */
+export const changedAccountReply = ({ account, revision }: ChangedAccount): AccountReply => {
+  const { oauth, ...fields } = account;
+  if (oauth === undefined) return accountReply({ ...fields, revision });
+  const { failure, expiresAt, refreshAt, refreshedAt } = oauth;
+  const failed = { error: failure?.reason ?? null, retryAt: failure?.retryAt ?? null };
+  return accountReply({ ...fields, revision, oauth: { expiresAt, refreshAt, refreshedAt, ...failed } });
+};

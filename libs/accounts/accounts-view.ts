@@ -19,6 +19,9 @@ export interface KnownAccount {
 
 const STREAMS = streamName(account.category, '');
 
+/** Fields of an account that no caller of the view reads. */
+const UNUSED = { name: null, createdAt: 0, updatedAt: 0 } as const;
+
 /** Keeps every account in memory, without its credentials, for those that check and bind app props. */
 export class AccountsView implements LiveView {
   private readonly entries = new Map<string, KnownAccount>();
@@ -34,7 +37,7 @@ export class AccountsView implements LiveView {
     const id = idOf(event.stream);
     const known = this.entries.get(id);
     const state = account.evolve(
-      known ? { status: 'connected', id, name: null, ...known } : account.initialState(),
+      known ? { status: 'connected', id, ...UNUSED, ...known } : account.initialState(),
       event,
     );
     if (state.status !== 'connected') {

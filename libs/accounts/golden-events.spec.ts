@@ -34,6 +34,8 @@ const CONNECTED = {
   name: 'Team',
   app: 'slack',
   credentialsRef: 'sec_0k2f9x8a1b3c5d7e9f',
+  createdAt: 1763712000000,
+  updatedAt: 1763712000000,
 };
 
 const CASES: Record<AccountEvent['type'], () => Promise<void>> = {
@@ -43,7 +45,14 @@ const CASES: Record<AccountEvent['type'], () => Promise<void>> = {
       ...CONNECTED,
       name: null,
       credentialsRef: 'sec_1k2f9x8a1b3c5d7e9f',
-      oauth: { ref: 'sec_3k2f9x8a1b3c5d7e9f', expiresAt: 1763712601000, refreshAt: 1763712301000, failures: 0 },
+      updatedAt: 1763712001000,
+      oauth: {
+        ref: 'sec_3k2f9x8a1b3c5d7e9f',
+        expiresAt: 1763712601000,
+        refreshAt: 1763712301000,
+        refreshedAt: null,
+        failures: 0,
+      },
     }),
   AccountRefreshStarted: async () =>
     expect(await after('AccountConnected', 'AccountUpdated', 'AccountRefreshStarted')).toMatchObject({
@@ -52,7 +61,7 @@ const CASES: Record<AccountEvent['type'], () => Promise<void>> = {
   AccountRefreshed: async () =>
     expect(await after('AccountConnected', 'AccountUpdated', 'AccountRefreshed')).toMatchObject({
       credentialsRef: 'sec_2k2f9x8a1b3c5d7e9f',
-      oauth: { ref: 'sec_3k2f9x8a1b3c5d7e9f', expiresAt: 1763715902000, refreshAt: 1763715602000, failures: 0 },
+      oauth: { ref: 'sec_3k2f9x8a1b3c5d7e9f', expiresAt: 1763715902000, refreshedAt: 1763712302000, failures: 0 },
     }),
   AccountRefreshFailed: async () =>
     expect(await after('AccountConnected', 'AccountUpdated', 'AccountRefreshFailed')).toMatchObject({
@@ -68,8 +77,14 @@ describe('every version of an event of accounts', () => {
   it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
 
   it('keeps what refreshes the token over an update without oauth, and ends it with one that is null', async () => {
-    const oauth = { ref: 'sec_4k2f9x8a1b3c5d7e9f', expiresAt: 1763712600000, refreshAt: 1763712300000, failures: 0 };
-    const updated = { ...CONNECTED, credentialsRef: 'sec_1k2f9x8a1b3c5d7e9f' };
+    const oauth = {
+      ref: 'sec_4k2f9x8a1b3c5d7e9f',
+      expiresAt: 1763712600000,
+      refreshAt: 1763712300000,
+      refreshedAt: null,
+      failures: 0,
+    };
+    const updated = { ...CONNECTED, credentialsRef: 'sec_1k2f9x8a1b3c5d7e9f', updatedAt: 1763712001000 };
     expect(await after('AccountConnected.optional')).toEqual({ ...CONNECTED, oauth });
     expect(await after('AccountConnected.optional', 'AccountUpdated.plain')).toEqual({
       ...updated,

@@ -20,6 +20,8 @@ const ABANDONED_MS = 60_000;
 
 export interface NamedDataStore {
   readonly store: ExistingDataStore;
+  /** Number of the last event that is in `store`. */
+  readonly revision: number;
   readonly isNew: boolean;
   readonly position?: Position;
 }
@@ -43,25 +45,33 @@ export class DataStoreNames {
 
   /** State of a data store of the workspace, from the log. `none` for one of another workspace. */
   async stateOf(storeId: string, workspaceId: string): Promise<DataStoreState> {
+    return (await this.loaded(storeId, workspaceId)).state;
+  }
+
+  private async loaded(
+    storeId: string,
+    workspaceId: string,
+  ): Promise<{ readonly state: DataStoreState; readonly revision: number }> {
     const stream = streamName(dataStore.category, storeId);
     for await (const first of this.store.read(stream, { limit: 1 })) {
       if (first.metadata.workspaceId !== workspaceId) break;
-      return (await load(this.store, this.upcasters, dataStore, stream)).state;
+      const { state, revision } = await load(this.store, this.upcasters, dataStore, stream);
+      return { state, revision: Number(revision) };
     }
-    return { status: 'none' };
+    return { state: { status: 'none' }, revision: -1 };
   }
 
   /** Finds the data store of this name, or creates it. */
   async named(given: string, context: CommandContext): Promise<NamedDataStore> {
     const name = checkedName(given);
     const id = await this.hold(name, newId('ds', this.clock.now()), context);
-    const before = await this.stateOf(id, context.workspaceId);
-    if (before.status === 'exists') return { store: before, isNew: false };
+    const before = await this.loaded(id, context.workspaceId);
+    if (before.state.status === 'exists') return { store: before.state, revision: before.revision, isNew: false };
     const { userId } = context.actor;
     const command = { type: 'create', storeId: id, userId, name, now: this.clock.now() } as const;
-    const { state, position } = await this.handle(dataStore, id, command, stepOf(context));
+    const { state, position, revision } = await this.handle(dataStore, id, command, stepOf(context));
     if (state.status !== 'exists') throw busy(name);
-    return { store: state, isNew: true, ...(position === undefined ? {} : { position }) };
+    return { store: state, revision: Number(revision), isNew: true, ...(position === undefined ? {} : { position }) };
   }
 
   /** Reserves the name for `storeId`. Resolves with the data store that holds it, which may be another. */

@@ -18,7 +18,7 @@ class ThingsController {
   @Post('command')
   @HttpCode(200)
   command(): Changed<object> {
-    return new Changed(positionOf(7), () => ({ data: { id: 'a' } }));
+    return new Changed(positionOf(7), { data: { id: 'a' } });
   }
 }
 

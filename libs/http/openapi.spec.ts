@@ -56,7 +56,7 @@ class ThingsController {
   @HttpCode(200)
   @Operation({ summary: 'Make a thing', body: ThingDto, reply: one(Part) })
   async make(@Body() { name }: ThingDto): Promise<Changed<{ data: TypeOf<typeof Part> }>> {
-    return Promise.resolve(new Changed(undefined, () => ({ data: { thing: { id: name } } })));
+    return Promise.resolve(new Changed(undefined, { data: { thing: { id: name } } }));
   }
 
   @Delete('things')

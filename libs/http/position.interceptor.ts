@@ -65,7 +65,7 @@ export class PositionInterceptor implements NestInterceptor {
         );
       }
     }
-    return reply?.();
+    return reply;
   }
 }
 

@@ -27,11 +27,13 @@ export interface Precondition {
   held: boolean;
 }
 
+/** What a command left. Changes that other commands made since are not in it. */
 export interface CommandResult<S> {
   readonly state: S;
   readonly events: readonly DomainEvent[];
   /** Position of the last event that the command wrote; undefined for a no-op. */
   readonly position?: Position;
+  /** Number of the last event that is folded into `state`. */
   readonly revision: ExpectedRevision;
 }
 
@@ -65,7 +67,7 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
         commandId: context.commandId,
         kept,
       });
-      if (repeat) return { state, events: [], position: repeat, revision };
+      if (repeat) return { ...repeat, events: [] };
 
       // 2. Decide, purely, if the caller still knows the resource as it is.
       const { precondition } = context;
@@ -101,10 +103,12 @@ const mustHold = ({ revisions }: Precondition, id: string, revision: ExpectedRev
 };
 
 interface LoadOptions {
-  /** The position of an event that this command wrote is in the result. */
+  /** What this command left is in the result, when it wrote events before. */
   readonly commandId?: string;
   readonly kept?: KeptStates;
 }
+
+type Left<S> = Required<Pick<CommandResult<S>, 'state' | 'revision' | 'position'>>;
 
 /** Loads the current state of an aggregate, with its revision. */
 export const load = async <C, E extends DomainEvent, S>(
@@ -113,21 +117,25 @@ export const load = async <C, E extends DomainEvent, S>(
   decider: Decider<C, E, S>,
   stream: string,
   { commandId, kept }: LoadOptions = {},
-): Promise<{ state: S; revision: ExpectedRevision; repeat?: Position }> => {
+): Promise<{ state: S; revision: ExpectedRevision; repeat?: Left<S> }> => {
   const known = kept?.get<S>(stream);
   let revision: bigint | undefined = known?.revision;
-  let repeat: Position | undefined;
+  let last: { readonly count: number; readonly revision: bigint; readonly position: Position } | undefined;
   const events: E[] = [];
   for await (const recorded of store.read(stream, known && { from: known.revision + 1n })) {
     revision = recorded.revision;
-    if (commandId !== undefined && recorded.metadata.commandId === commandId) repeat = recorded.position;
     const { type, data } = upcasters.upcast(recorded);
-    events.push({ type, data } as E);
+    const count = events.push({ type, data } as E);
+    if (commandId !== undefined && recorded.metadata.commandId === commandId)
+      last = { count, revision: recorded.revision, position: recorded.position };
   }
-  const state = fold(decider, events, known ? known.state : decider.initialState());
+  const before = known ? known.state : decider.initialState();
+  const state = fold(decider, events, before);
   if (revision === undefined) return { state, revision: 'no_stream' };
   kept?.set(decider, stream, { state, revision }, events.length);
-  return repeat === undefined ? { state, revision } : { state, revision, repeat };
+  if (last === undefined) return { state, revision };
+  const left = fold(decider, events.slice(0, last.count), before);
+  return { state, revision, repeat: { state: left, revision: last.revision, position: last.position } };
 };
 
 const toNewEvents = (

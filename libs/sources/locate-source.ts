@@ -7,7 +7,6 @@ import { EVENT_STORE, READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Caller } from '#libs/http/callers.js';
 import { sourceDecider, sourceNotFound } from './domain/source.js';
 import { findSource } from './get-source/find-source.js';
-import { type SourceDoc, SOURCES } from './read-models/sources.projection.js';
 
 export interface LocatedSource {
   readonly sourceId: string;
@@ -21,11 +20,6 @@ export class LocateSource {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
   ) {}
-
-  /** Revision after the last change that reads show; that of a fresh deployment when they do not show the source yet. */
-  async revisionOf(sourceId: string): Promise<number> {
-    return (await this.readModels.get<SourceDoc>(SOURCES, sourceId))?.revision ?? 1;
-  }
 
   /** Finds by id or name slug. Throws source.not_found, also for a source of a workspace that is not the caller's. */
   async locate(idOrSlug: string, caller: Caller): Promise<LocatedSource> {

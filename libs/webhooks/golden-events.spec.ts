@@ -40,6 +40,7 @@ const CASES: Record<WebhookEvent['type'], () => Promise<void>> = {
       description: null,
       url: 'https://example.com/hook',
       active: true,
+      disabledReason: null,
       rules: DEFAULT_RULES,
       signingKeyRef: 'sec_0k2f9x8a1b3c5d7e9f',
       createdAt: 1_763_712_000_000,

@@ -23,7 +23,7 @@ interface Shown {
   /** Epoch ms as a number or as fixed-width text. */
   readonly createdAt: number | string;
   readonly updatedAt: number;
-  readonly disabledReason?: string | null;
+  readonly disabledReason: string | null;
   readonly revision: number;
 }
 
@@ -68,7 +68,7 @@ export const webhookReply = (webhook: Shown): WebhookReply => ({
   timeout_s: webhook.rules.timeoutS,
   max_attempts: webhook.rules.maxAttempts,
   ordered: webhook.rules.ordered,
-  disabled_reason: webhook.disabledReason ?? null,
+  disabled_reason: webhook.disabledReason,
   revision: webhook.revision,
   signing_key_set: true,
   created_at: epochSeconds(Number(webhook.createdAt)),

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
@@ -9,11 +9,8 @@ import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { workspaceOf } from '#libs/http/workspace.js';
-import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { accountParams } from '../account-params.js';
-import { Account, accountReply, type AccountReply } from '../account-reply.js';
-import { findAccount } from '../find-account.js';
+import { Account, type AccountReply, changedAccountReply } from '../account-reply.js';
 import { ConnectAccount } from './connect-account.handler.js';
 import { Meaning } from '#libs/http/meaning.js';
 
@@ -40,10 +37,7 @@ class ConnectAccountDto {
 
 @Controller('v1/accounts')
 export class ConnectAccountController {
-  constructor(
-    private readonly commands: CommandBus,
-    @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   @Post()
   @Operation({ summary: 'Connect an account of an app', body: ConnectAccountDto, reply: one(Account) })
@@ -56,9 +50,7 @@ export class ConnectAccountController {
     const { app, credentials, name, oauth = null } = await accountParams(ConnectAccountDto, params);
     const input = { app, credentials, oauth, name: name || null };
     const command = new ConnectAccount(input, contextIn(workspaceOf(caller)));
-    const { accountId, position } = await this.commands.execute(command);
-    return new Changed(position, async () => ({
-      data: accountReply(await findAccount(this.readModels, caller.workspaceIds, accountId)),
-    }));
+    const connected = await this.commands.execute(command);
+    return new Changed(connected.position, { data: changedAccountReply(connected) });
   }
 }

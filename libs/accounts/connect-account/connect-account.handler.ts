@@ -1,19 +1,20 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { type ChangedAccount } from '../account-reply.js';
+import { changedAccount } from '../changed-account.js';
 import { account, checkApp } from '../domain/account.js';
 import { checkedGiven, type Given, putGiven } from '../given-credentials.js';
 import { ACCOUNT_ENV } from '../ports.js';
 import { accountsProjection } from '../read-models/accounts.projection.js';
 
-export class ConnectAccount extends Command<{ readonly accountId: string; readonly position?: Position }> {
+export class ConnectAccount extends Command<ChangedAccount> {
   constructor(
     readonly input: Given & { readonly name: string | null; readonly app: string },
     readonly context: CommandContext,
@@ -34,7 +35,7 @@ export class ConnectAccountHandler implements ICommandHandler<ConnectAccount> {
     @Inject(ACCOUNT_ENV) private readonly allowedEnv: readonly string[],
   ) {}
 
-  async execute({ input, context }: ConnectAccount): Promise<{ accountId: string; position?: Position }> {
+  async execute({ input, context }: ConnectAccount): Promise<ChangedAccount> {
     const { name, app } = input;
     const { workspaceId } = context;
     checkApp(app);
@@ -50,7 +51,6 @@ export class ConnectAccountHandler implements ICommandHandler<ConnectAccount> {
     const secrets = await putGiven(this.vault, workspaceId, given, now);
     const { userId } = context.actor;
     const command = { type: 'connect', accountId, userId, name, app, ...secrets, now } as const;
-    const { position } = await this.handleCommand(account, accountId, command, context);
-    return position === undefined ? { accountId } : { accountId, position };
+    return changedAccount(accountId, await this.handleCommand(account, accountId, command, context));
   }
 }

@@ -1,7 +1,7 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type AccountEvent, type OAuthGrant } from '../published.js';
-import { decideRefresh, evolveRefresh, type RefreshCommand, type RefreshState } from './refresh.js';
+import { decideRefresh, evolveRefresh, newRefresh, type RefreshCommand, type RefreshState } from './refresh.js';
 
 export type AccountCommand =
   | {
@@ -35,6 +35,8 @@ export interface ConnectedAccount {
   readonly name: string | null;
   readonly app: string;
   readonly credentialsRef: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
   /** Absent for credentials that are never refreshed. */
   readonly oauth?: RefreshState;
 }
@@ -79,18 +81,19 @@ export const account: Decider<AccountCommand, AccountEvent, AccountState> = {
 
   evolve(state, event): AccountState {
     if (event.type === 'AccountConnected') {
-      const { accountId, userId, name, app, credentialsRef, oauth } = event.data;
-      const fields = { status: 'connected', id: accountId, userId, name, app, credentialsRef } as const;
-      return oauth === undefined ? fields : { ...fields, oauth: { ...oauth, failures: 0 } };
+      const { accountId, userId, name, app, credentialsRef, oauth, connectedAt } = event.data;
+      const times = { createdAt: connectedAt, updatedAt: connectedAt };
+      const fields = { status: 'connected', id: accountId, userId, name, app, credentialsRef, ...times } as const;
+      return oauth === undefined ? fields : { ...fields, oauth: newRefresh(oauth) };
     }
     if (state.status !== 'connected') return state;
     switch (event.type) {
       case 'AccountUpdated': {
-        const { name, credentialsRef, oauth } = event.data;
-        const updated = { ...state, name, credentialsRef };
+        const { name, credentialsRef, oauth, updatedAt } = event.data;
+        const updated = { ...state, name, credentialsRef, updatedAt };
         if (oauth === undefined) return updated;
         const { oauth: _, ...others } = updated;
-        return oauth === null ? others : { ...others, oauth: { ...oauth, failures: 0 } };
+        return oauth === null ? others : { ...others, oauth: newRefresh(oauth) };
       }
       case 'AccountRefreshStarted':
       case 'AccountRefreshed':

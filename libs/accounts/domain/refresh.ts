@@ -2,6 +2,8 @@ import { type AccountEvent, type OAuthGrant } from '../published.js';
 import { type ConnectedAccount } from './account.js';
 
 export interface RefreshState extends OAuthGrant {
+  /** Epoch ms of the last new token; null before the first refresh. */
+  readonly refreshedAt: number | null;
   /** Refresh that a process started. It has no outcome yet. */
   readonly attempt?: { readonly credentialsRef: string; readonly until: number };
   /** An earlier refresh ended without an outcome, so the token that it got may be lost. */
@@ -90,6 +92,8 @@ export const decideRefresh = (command: RefreshCommand, state: ConnectedAccount):
   }
 };
 
+export const newRefresh = (grant: OAuthGrant): RefreshState => ({ ...grant, refreshedAt: null, failures: 0 });
+
 export const isBusy = ({ attempt }: RefreshState, now: number): boolean => attempt !== undefined && now < attempt.until;
 
 /** True while no attempt is made, after a failure. */
@@ -110,8 +114,9 @@ export const evolveRefresh = (state: ConnectedAccount, event: RefreshEvent): Con
       return { ...state, oauth: { ...oauth, attempt: { credentialsRef, until }, interrupted } };
     }
     case 'AccountRefreshed': {
-      const { credentialsRef, expiresAt, refreshAt } = event.data;
-      return { ...state, credentialsRef, oauth: { ref: oauth.ref, expiresAt, refreshAt, failures: 0 } };
+      const { credentialsRef, expiresAt, refreshAt, refreshedAt } = event.data;
+      const refreshed = { ...newRefresh({ ref: oauth.ref, expiresAt, refreshAt }), refreshedAt };
+      return { ...state, credentialsRef, oauth: refreshed };
     }
     case 'AccountRefreshFailed': {
       const { reason, retryAt } = event.data;

@@ -8,7 +8,7 @@ import { type Parameters, Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
-import { Account, accountReply, accountWithCredentials, type AccountReply } from '../account-reply.js';
+import { Account, accountReply, type AccountReply, changedAccountReply } from '../account-reply.js';
 import { findAccount } from '../find-account.js';
 import { ShowCredentials } from './show-credentials.handler.js';
 
@@ -32,7 +32,7 @@ export class GetAccountController {
     const doc = await findAccount(this.readModels, caller.workspaceIds, id);
     const included = params['include_credentials'];
     if (included !== 'true' && included !== '1' && included !== true) return { data: accountReply(doc) };
-    const credentials = await this.commands.execute(new ShowCredentials(id, contextIn(doc.workspaceId)));
-    return { data: accountWithCredentials(doc, credentials) };
+    const shown = await this.commands.execute(new ShowCredentials(id, contextIn(doc.workspaceId)));
+    return { data: { ...changedAccountReply(shown), credentials: { ...shown.credentials } } };
   }
 }

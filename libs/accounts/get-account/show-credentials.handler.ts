@@ -5,9 +5,15 @@ import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-com
 import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { account } from '../domain/account.js';
+import { type ChangedAccount } from '../account-reply.js';
+import { changedAccount } from '../changed-account.js';
 import { type Credentials } from '../domain/credentials.js';
 
-export class ShowCredentials extends Command<Credentials> {
+export interface ShownAccount extends ChangedAccount {
+  readonly credentials: Credentials;
+}
+
+export class ShowCredentials extends Command<ShownAccount> {
   constructor(
     readonly accountId: string,
     readonly context: CommandContext,
@@ -25,12 +31,11 @@ export class ShowCredentialsHandler implements ICommandHandler<ShowCredentials> 
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ accountId, context }: ShowCredentials): Promise<Credentials> {
+  async execute({ accountId, context }: ShowCredentials): Promise<ShownAccount> {
     const command = { type: 'show_credentials', userId: context.actor.userId, now: this.clock.now() } as const;
-    const { state } = await this.handleCommand(account, accountId, command, context);
-    const ref = state.status === 'connected' ? state.credentialsRef : undefined;
-    const text = ref === undefined ? undefined : await this.vault.get(ref, context.workspaceId);
+    const shown = changedAccount(accountId, await this.handleCommand(account, accountId, command, context));
+    const text = await this.vault.get(shown.account.credentialsRef, context.workspaceId);
     if (text === undefined) throw new Error(`the credentials of account ${accountId} are missing from the vault`);
-    return JSON.parse(text) as Credentials;
+    return { ...shown, credentials: JSON.parse(text) as Credentials };
   }
 }

@@ -22,24 +22,27 @@ export interface AccountDoc extends Revised {
   };
 }
 
-const ACCOUNT_EVENTS: readonly AccountEvent['type'][] = [
-  'AccountConnected',
-  'AccountUpdated',
-  'AccountRefreshed',
-  'AccountRefreshFailed',
-  'AccountDisconnected',
-];
+/** All of them, because each changes the revision. */
+const EVENTS = {
+  AccountConnected: true,
+  AccountUpdated: true,
+  AccountRefreshStarted: true,
+  AccountRefreshed: true,
+  AccountRefreshFailed: true,
+  AccountCredentialsShown: true,
+  AccountDisconnected: true,
+} satisfies Record<AccountEvent['type'], true>;
 
 export const accountsProjection = withRevision<AccountDoc>({
-  name: 'accounts.accounts.v2',
+  name: 'accounts.accounts.v3',
   schema: {
-    name: 'accounts.accounts.v2',
+    name: 'accounts.accounts.v3',
     indexed: ['workspaceId', 'userId', 'app'],
     sort: 'createdAt',
     counted: [['workspaceId'], ['userId'], ['userId', 'workspaceId']],
-    replaces: ['accounts.accounts.v1'],
+    replaces: ['accounts.accounts.v1', 'accounts.accounts.v2'],
   },
-  keys: ({ type, stream }) => (ACCOUNT_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
+  keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & AccountEvent;
     switch (event.type) {

@@ -11,7 +11,7 @@ import { one } from '#libs/http/replies.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { accountParams } from '../account-params.js';
-import { Account, accountReply, type AccountReply } from '../account-reply.js';
+import { Account, type AccountReply, changedAccountReply } from '../account-reply.js';
 import { findAccount } from '../find-account.js';
 import { UpdateAccount } from './update-account.handler.js';
 import { Meaning } from '#libs/http/meaning.js';
@@ -58,9 +58,7 @@ export class UpdateAccountController {
       ...(credentials === undefined || credentials === null ? {} : { credentials }),
       ...(oauth === undefined ? {} : { oauth }),
     };
-    const { position } = await this.commands.execute(new UpdateAccount(id, changes, contextIn(workspaceId)));
-    return new Changed(position, async () => ({
-      data: accountReply(await findAccount(this.readModels, caller.workspaceIds, id)),
-    }));
+    const updated = await this.commands.execute(new UpdateAccount(id, changes, contextIn(workspaceId)));
+    return new Changed(updated.position, { data: changedAccountReply(updated) });
   }
 }

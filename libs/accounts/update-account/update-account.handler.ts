@@ -2,15 +2,16 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { type ChangedAccount } from '../account-reply.js';
+import { changedAccount } from '../changed-account.js';
 import { account } from '../domain/account.js';
 import { checkedGiven, putGiven, type PutSecrets } from '../given-credentials.js';
 import { ACCOUNT_ENV } from '../ports.js';
 
-export class UpdateAccount extends Command<{ readonly position?: Position }> {
+export class UpdateAccount extends Command<ChangedAccount> {
   constructor(
     readonly accountId: string,
     readonly changes: {
@@ -35,7 +36,7 @@ export class UpdateAccountHandler implements ICommandHandler<UpdateAccount> {
     @Inject(ACCOUNT_ENV) private readonly allowedEnv: readonly string[],
   ) {}
 
-  async execute({ accountId, changes, context }: UpdateAccount): Promise<{ position?: Position }> {
+  async execute({ accountId, changes, context }: UpdateAccount): Promise<ChangedAccount> {
     const { name, credentials, oauth } = changes;
     const now = this.clock.now();
     const renamed = name === undefined ? {} : { name };
@@ -52,8 +53,7 @@ export class UpdateAccountHandler implements ICommandHandler<UpdateAccount> {
       );
     const command = { type: 'update', changes: { ...renamed, ...ended, ...rekeyed }, now } as const;
     try {
-      const { position } = await this.handleCommand(account, accountId, command, context);
-      return position === undefined ? {} : { position };
+      return changedAccount(accountId, await this.handleCommand(account, accountId, command, context));
     } catch (error) {
       // What was refused for certain refers to no secret. After any other failure the event may be stored.
       if (error instanceof DomainError) await this.forget(rekeyed);

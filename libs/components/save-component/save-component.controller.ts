@@ -42,6 +42,6 @@ export class SaveComponentController {
     };
     const context = contextIn(workspaceOf(caller));
     const saved = await this.commands.execute(new SaveComponent(given, context));
-    return new Changed(saved.position, () => warned(componentReply(saved, saved.code), saved.component.warnings));
+    return new Changed(saved.position, warned(componentReply(saved, saved.code), saved.component.warnings));
   }
 }

@@ -32,7 +32,9 @@ export class CreateDataStoreController {
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: DataStoreReply }>> {
     const workspaceId = workspaceOf(caller);
-    const { store, position } = await this.commands.execute(new CreateDataStore(name, contextIn(workspaceId)));
-    return new Changed(position, () => ({ data: dataStoreReply({ ...store, revision: 0 }, workspaceId) }));
+    const { store, revision, position } = await this.commands.execute(
+      new CreateDataStore(name, contextIn(workspaceId)),
+    );
+    return new Changed(position, { data: dataStoreReply({ ...store, revision }, workspaceId) });
   }
 }

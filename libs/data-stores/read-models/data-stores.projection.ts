@@ -15,7 +15,12 @@ export interface DataStoreDoc extends Revised {
   readonly updatedAt: number;
 }
 
-const EVENTS: readonly DataStoreEvent['type'][] = ['DataStoreCreated', 'DataStoreRenamed', 'DataStoreDeleted'];
+/** All of them, because each changes the revision. */
+const EVENTS = {
+  DataStoreCreated: true,
+  DataStoreRenamed: true,
+  DataStoreDeleted: true,
+} satisfies Record<DataStoreEvent['type'], true>;
 
 export const dataStoresProjection = withRevision<DataStoreDoc>({
   name: 'data-stores.data-stores.v3',
@@ -26,7 +31,7 @@ export const dataStoresProjection = withRevision<DataStoreDoc>({
     counted: [['workspaceId']],
     replaces: ['data-stores.data-stores.v1', 'data-stores.data-stores.v2'],
   },
-  keys: ({ type, stream }) => (EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
+  keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & DataStoreEvent;
     switch (event.type) {

@@ -38,10 +38,9 @@ export class RenameDataStoreController {
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: DataStoreReply }>> {
     const { workspaceId } = await findDataStore(this.readModels, caller.workspaceIds, id);
-    const { store, position } = await this.commands.execute(new RenameDataStore(id, name, contextIn(workspaceId)));
-    return new Changed(position, async () => {
-      const { revision } = await findDataStore(this.readModels, caller.workspaceIds, id);
-      return { data: dataStoreReply({ ...store, revision }, workspaceId) };
-    });
+    const { store, revision, position } = await this.commands.execute(
+      new RenameDataStore(id, name, contextIn(workspaceId)),
+    );
+    return new Changed(position, { data: dataStoreReply({ ...store, revision }, workspaceId) });
   }
 }

@@ -35,13 +35,13 @@ export class RenameDataStoreHandler implements ICommandHandler<RenameDataStore> 
     if (holder !== storeId) throw nameTaken(name, holder);
     const command = { type: 'rename', name, now: this.clock.now() } as const;
     const renamed = this.handle(dataStore, storeId, command, context);
-    const { state, position } = await renamed.catch(async (error: unknown) => {
+    const { state, position, revision } = await renamed.catch(async (error: unknown) => {
       // A refused precondition must not keep the name.
       if (error instanceof DomainError && before.name !== name) await this.names.release(name, storeId, context);
       throw error;
     });
     if (state.status !== 'exists') throw dataStoreNotFound(storeId);
     if (before.name !== name) await this.names.release(before.name, storeId, context);
-    return { store: state, ...(position === undefined ? {} : { position }) };
+    return { store: state, revision: Number(revision), ...(position === undefined ? {} : { position }) };
   }
 }

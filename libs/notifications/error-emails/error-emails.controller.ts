@@ -46,7 +46,8 @@ export class ErrorEmailsController {
   @Operation({ summary: 'Whether errors of a source are sent by email', reply: one(ErrorEmails) })
   async get(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<ErrorEmailsReply> {
     workspaceOfSource(this.sources, caller.workspaceIds, id);
-    return this.reply(id);
+    const doc = await this.queries.execute(new GetErrorEmails(id));
+    return errorEmailsReply(id, doc?.userId);
   }
 
   @Put()
@@ -64,12 +65,12 @@ export class ErrorEmailsController {
     // The source comes first, so that a request for an unknown one is answered 404 even with wrong parameters.
     const workspaceId = workspaceOfSource(this.sources, caller.workspaceIds, id);
     const { enabled } = await validated(SwitchErrorEmailsDto, params);
-    const { position } = await this.commands.execute(new SwitchErrorEmails(id, enabled, contextIn(workspaceId)));
-    return new Changed(position, () => this.reply(id));
-  }
-
-  private async reply(id: string): Promise<ErrorEmailsReply> {
-    const doc = await this.queries.execute(new GetErrorEmails(id));
-    return { data: { source_id: id, enabled: doc !== undefined, user_id: doc?.userId ?? null } };
+    const command = new SwitchErrorEmails(id, enabled, contextIn(workspaceId));
+    const { state, position } = await this.commands.execute(command);
+    return new Changed(position, errorEmailsReply(id, state.status === 'on' ? state.userId : undefined));
   }
 }
+
+const errorEmailsReply = (sourceId: string, userId: string | undefined): ErrorEmailsReply => ({
+  data: { source_id: sourceId, enabled: userId !== undefined, user_id: userId ?? null },
+});

@@ -5,10 +5,15 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
-import { errorEmails } from '../domain/error-emails.js';
+import { errorEmails, type ErrorEmailsState } from '../domain/error-emails.js';
 import { SENDS_EMAIL } from '../ports.js';
 
-export class SwitchErrorEmails extends Command<{ readonly position?: Position }> {
+export interface SwitchedErrorEmails {
+  readonly state: ErrorEmailsState;
+  readonly position?: Position;
+}
+
+export class SwitchErrorEmails extends Command<SwitchedErrorEmails> {
   constructor(
     readonly sourceId: string,
     readonly enabled: boolean,
@@ -27,7 +32,7 @@ export class SwitchErrorEmailsHandler implements ICommandHandler<SwitchErrorEmai
     @Inject(SENDS_EMAIL) private readonly sendsEmail: boolean,
   ) {}
 
-  async execute({ sourceId, enabled, context }: SwitchErrorEmails): Promise<{ readonly position?: Position }> {
+  async execute({ sourceId, enabled, context }: SwitchErrorEmails): Promise<SwitchedErrorEmails> {
     if (enabled && !this.sendsEmail)
       throw new DomainError(
         'notification.email_not_configured',
@@ -39,7 +44,7 @@ export class SwitchErrorEmailsHandler implements ICommandHandler<SwitchErrorEmai
     const command = enabled
       ? ({ type: 'switch_on', sourceId, userId, now } as const)
       : { type: 'switch_off' as const, now };
-    const { position } = await this.handleCommand(errorEmails, sourceId, command, context);
-    return position === undefined ? {} : { position };
+    const { state, position } = await this.handleCommand(errorEmails, sourceId, command, context);
+    return position === undefined ? { state } : { state, position };
   }
 }

@@ -13,14 +13,12 @@ import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
 import { ChangedSource, changedSourceReply, type ChangedSourceReply } from '../source-reply.js';
 import { configuredPropsOf, dynamicPropsIdOf, referenceOf, SourceBodyDto } from '../source-body.dto.js';
-import { LocateSource } from '../locate-source.js';
 import { DeploySource } from './deploy-source.handler.js';
 
 @Controller('v1/sources')
 export class DeploySourceController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly sources: LocateSource,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 
@@ -49,12 +47,10 @@ export class DeploySourceController {
       ...(typeof body.name === 'string' ? { name: body.name } : {}),
     };
     const context = contextIn(workspaceOf(caller));
-    const { source, workspaceId, position, warnings, packageChanges } = await this.commands.execute(
+    const { source, revision, workspaceId, position, warnings, packageChanges } = await this.commands.execute(
       new DeploySource(deployment, context),
     );
-    return new Changed(position, async () => {
-      const revision = await this.sources.revisionOf(source.sourceId);
-      return warned(changedSourceReply(source, revision, workspaceId, this.urls, packageChanges), warnings);
-    });
+    const reply = changedSourceReply(source, revision, workspaceId, this.urls, packageChanges);
+    return new Changed(position, warned(reply, warnings));
   }
 }

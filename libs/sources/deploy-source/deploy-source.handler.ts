@@ -37,6 +37,8 @@ export interface DeploySourceRequest {
 
 export interface SourceResult {
   readonly source: SourceRecord;
+  /** Number of the last event of the operation. */
+  readonly revision: number;
   readonly workspaceId: string;
   readonly position: Position | undefined;
   /** About the component and about the request. */
@@ -155,11 +157,11 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
 
     // 9. Finish the deployment, which arms the timers and lists the source.
     const finish = { type: 'FinishDeployment', now: operations.clock.now() } as const;
-    const { state, position } = await operations.decide(sourceId, finish, context);
+    const { state, position, revision } = await operations.decide(sourceId, finish, context);
     await operations.bestEffort(sourceId, 'notifying the runner', () => operations.operationEnded(sourceId));
     const source = deployedSource(state);
     if (!source) throw new Error(`source ${sourceId} is ${state.status} after its deployment`);
-    return { source, workspaceId: context.workspaceId, position };
+    return { source, revision: Number(revision), workspaceId: context.workspaceId, position };
   }
 
   /** Removes everything of the source. When a step fails the slug stays held, and the next start continues there. */

@@ -47,11 +47,9 @@ export class UpdateSourceController {
     const located = await this.sources.locate(idOrSlug, caller);
     const context = contextIn(located.workspaceId);
     const command = new UpdateSource(located.sourceId, changes, context);
-    const { source, workspaceId, position, warnings, packageChanges } = await this.commands.execute(command);
-    return new Changed(position, async () => {
-      const revision = await this.sources.revisionOf(source.sourceId);
-      return warned(changedSourceReply(source, revision, workspaceId, this.urls, packageChanges), warnings);
-    });
+    const { source, revision, workspaceId, position, warnings, packageChanges } = await this.commands.execute(command);
+    const reply = changedSourceReply(source, revision, workspaceId, this.urls, packageChanges);
+    return new Changed(position, warned(reply, warnings));
   }
 }
 

@@ -92,9 +92,10 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const update = { source, next, secrets, ignoreHookErrors: request.ignoreHookErrors };
 
     // 4. Log the whole update, so that a crash can be undone. No event means that nothing changes.
-    const { state, position } = await this.start(update, context);
+    const { state, position, revision } = await this.start(update, context);
     if (state.status === 'deployed') {
-      return { source: state.source, workspaceId: context.workspaceId, position: undefined, ...told };
+      const { workspaceId } = context;
+      return { source: state.source, revision: Number(revision), workspaceId, position: undefined, ...told };
     }
     try {
       return { ...(await this.carryOut(update, position, context)), ...told };
@@ -179,7 +180,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
 
     // 7. Put the update in force.
     const finish = { type: 'FinishUpdate', now: operations.clock.now() } as const;
-    const { state, position } = await operations.decide(sourceId, finish, context);
+    const { state, position, revision } = await operations.decide(sourceId, finish, context);
     const updated = deployedSource(state);
     if (!updated) throw new Error(`source ${sourceId} is ${state.status} after its update`);
 
@@ -191,7 +192,7 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
         await operations.slugs.release(source.nameSlug, sourceId, context);
       }
     });
-    return { source: updated, workspaceId, position };
+    return { source: updated, revision: Number(revision), workspaceId, position };
   }
 
   private async runHooks({ source, next, ignoreHookErrors }: Update, hooks: HookSession): Promise<void> {

@@ -35,6 +35,6 @@ export class CreateAutoSubscriptionController {
   ): Promise<Changed<{ data: AutoSubscriptionReply }>> {
     const context = contextIn(workspaceOf(caller));
     const created = await this.commands.execute(new CreateAutoSubscription(event_name ?? '', listener_id, context));
-    return new Changed(created.position, () => ({ data: autoSubscriptionReply(created.autoSubscription) }));
+    return new Changed(created.position, { data: autoSubscriptionReply(created.autoSubscription) });
   }
 }

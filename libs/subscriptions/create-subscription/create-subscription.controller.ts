@@ -51,6 +51,6 @@ export class CreateSubscriptionController {
     const command = new CreateSubscription(tripleOf(triple), filter, context);
     const { subscription, position } = await this.commands.execute(command);
     const warnings = triple.emitter_id === 'p_*' ? [NO_WORKFLOWS] : [];
-    return new Changed(position, () => warned(subscriptionReply(subscription), warnings));
+    return new Changed(position, warned(subscriptionReply(subscription), warnings));
   }
 }

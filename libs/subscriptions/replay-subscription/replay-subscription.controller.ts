@@ -110,7 +110,7 @@ export class ReplaySubscriptionController {
     };
     const context = contextIn(subscription.workspaceId);
     const replay = await this.commands.execute(new ReplaySubscription(subscription, request, context));
-    return new Changed(replay.position, () => ({ data: replayReply(id, replay) }));
+    return new Changed(replay.position, { data: replayReply(id, replay) });
   }
 
   @Get()

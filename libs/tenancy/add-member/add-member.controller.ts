@@ -42,6 +42,6 @@ export class AddMemberController {
     mustBeOwner(caller, memberOf(caller, id));
     const command = new ChangeMember({ type: 'add_member', userId, role }, contextIn(id));
     const { position, member } = await this.commands.execute(command);
-    return new Changed(position, () => ({ data: member as MemberReply }));
+    return new Changed(position, { data: member as MemberReply });
   }
 }

@@ -38,6 +38,6 @@ export class ChangeMemberRoleController {
     mustBeOwner(caller, memberOf(caller, id));
     const command = new ChangeMember({ type: 'change_role', userId, role }, contextIn(id));
     const { position, member } = await this.commands.execute(command);
-    return new Changed(position, () => ({ data: member as MemberReply }));
+    return new Changed(position, { data: member as MemberReply });
   }
 }

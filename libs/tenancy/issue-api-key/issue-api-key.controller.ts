@@ -63,6 +63,6 @@ export class IssueApiKeyController {
     };
     const issue = new IssueApiKey(name, limits, caller.keyExpiresAt, context);
     const { position, issuedAt, id, key } = await this.commands.execute(issue);
-    return new Changed(position, () => ({ data: { ...apiKeyReply({ id, name, issuedAt, ...limits }), key } }));
+    return new Changed(position, { data: { ...apiKeyReply({ id, name, issuedAt, ...limits }), key } });
   }
 }

@@ -60,8 +60,8 @@ export class CreateWebhookController {
     const { url, name, description } = dto;
     const rules = { ...DEFAULT_RULES, ...givenRules(dto) };
     const input = { url, name: name || null, description: description || null, rules };
-    const { webhook, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
-    const data = { ...webhookReply({ ...webhook, revision: 0 }), user_id: webhook.userId, signing_key: signingKey };
-    return new Changed(position, () => warned(data, urlWarnings(webhook.url, this.reach)));
+    const { webhook, revision, signingKey, position } = await this.commands.execute(new CreateWebhook(input, context));
+    const data = { ...webhookReply({ ...webhook, revision }), user_id: webhook.userId, signing_key: signingKey };
+    return new Changed(position, warned(data, urlWarnings(webhook.url, this.reach)));
   }
 }

@@ -15,7 +15,8 @@ import { webhooksProjection } from '../read-models/webhooks.projection.js';
 import { newSigningKey } from '../signing-key.js';
 
 export interface CreatedWebhook {
-  readonly webhook: Omit<ExistingWebhook, 'status' | 'signingKeyRef'>;
+  readonly webhook: ExistingWebhook;
+  readonly revision: number;
   /** Key in plain text, shown once. */
   readonly signingKey: string;
   readonly position?: Position;
@@ -65,8 +66,9 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     const { userId } = context.actor;
     const fields = { userId, name, description, url, rules };
     const command = { type: 'create', webhookId: id, ...fields, signingKeyRef, now } as const;
-    const { position } = await this.handleCommand(webhook, id, command, context);
-    const created = { id, ...fields, active: true, createdAt: now, updatedAt: now };
-    return { webhook: created, signingKey, ...(position === undefined ? {} : { position }) };
+    const { state, position, revision } = await this.handleCommand(webhook, id, command, context);
+    if (state.status !== 'exists') throw new Error(`webhook ${id} is ${state.status} after its creation`);
+    const at = position === undefined ? {} : { position };
+    return { webhook: state, revision: Number(revision), signingKey, ...at };
   }
 }

@@ -39,6 +39,8 @@ export interface ExistingWebhook {
   readonly description: string | null;
   readonly url: string;
   readonly active: boolean;
+  /** Reason why the platform stopped delivering; null when it did not. */
+  readonly disabledReason: string | null;
   readonly rules: WebhookRules;
   readonly signingKeyRef: string;
   readonly createdAt: number;
@@ -83,14 +85,15 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
   evolve(state, event): WebhookState {
     if (event.type === 'WebhookCreated') {
       const { webhookId, createdAt, rules = DEFAULT_RULES, ...fields } = event.data;
-      return { status: 'exists', id: webhookId, ...fields, active: true, rules, createdAt, updatedAt: createdAt };
+      const state = { active: true, disabledReason: null, rules, createdAt, updatedAt: createdAt };
+      return { status: 'exists', id: webhookId, ...fields, ...state };
     }
     if (state.status !== 'exists') return state;
     switch (event.type) {
       case 'WebhookUpdated':
-        return { ...state, ...event.data };
+        return { ...state, ...event.data, disabledReason: null };
       case 'WebhookDisabled':
-        return { ...state, active: false, updatedAt: event.data.disabledAt };
+        return { ...state, active: false, disabledReason: event.data.reason, updatedAt: event.data.disabledAt };
       case 'WebhookSigningKeyRegenerated':
         return { ...state, signingKeyRef: event.data.signingKeyRef, updatedAt: event.data.regeneratedAt };
       case 'WebhookDeleted':

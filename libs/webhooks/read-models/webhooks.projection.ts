@@ -18,13 +18,14 @@ export interface WebhookDoc extends Revised {
   readonly updatedAt: number;
 }
 
-const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
-  'WebhookCreated',
-  'WebhookUpdated',
-  'WebhookDisabled',
-  'WebhookSigningKeyRegenerated',
-  'WebhookDeleted',
-];
+/** All of them, because each changes the revision. */
+const EVENTS = {
+  WebhookCreated: true,
+  WebhookUpdated: true,
+  WebhookDisabled: true,
+  WebhookSigningKeyRegenerated: true,
+  WebhookDeleted: true,
+} satisfies Record<WebhookEvent['type'], true>;
 
 export const webhooksProjection = withRevision<WebhookDoc>({
   name: 'webhooks.webhooks.v2',
@@ -35,7 +36,7 @@ export const webhooksProjection = withRevision<WebhookDoc>({
     counted: [['workspaceId'], ['userId'], ['userId', 'workspaceId']],
     replaces: ['webhooks.webhooks.v1'],
   },
-  keys: ({ type, stream }) => (WEBHOOK_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
+  keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
     const event = recorded as RecordedEvent & WebhookEvent;
     switch (event.type) {

@@ -32,11 +32,9 @@ export class RegenerateSigningKeyController {
   ): Promise<Changed<{ data: TypeOf<typeof RekeyedWebhook> }>> {
     const { workspaceId } = await findWebhook(this.readModels, caller.workspaceIds, id);
     const command = new RegenerateSigningKey(id, contextIn(workspaceId));
-    const { signingKey, formerValidUntil, position } = await this.commands.execute(command);
-    return new Changed(position, async () => {
-      const doc = await findWebhook(this.readModels, caller.workspaceIds, id);
-      const former_key_valid_until = epochSeconds(formerValidUntil);
-      return { data: { ...webhookReply(doc), signing_key: signingKey, former_key_valid_until } };
-    });
+    const { webhook, revision, signingKey, formerValidUntil, position } = await this.commands.execute(command);
+    const former_key_valid_until = epochSeconds(formerValidUntil);
+    const data = { ...webhookReply({ ...webhook, revision }), signing_key: signingKey, former_key_valid_until };
+    return new Changed(position, { data });
   }
 }

@@ -73,11 +73,8 @@ export class UpdateWebhookController {
       rules: givenRules(dto),
     };
     const command = new UpdateWebhook(id, changes, contextIn(workspaceId));
-    const { webhook, position } = await this.commands.execute(command);
-    return new Changed(position, async () => {
-      const { disabledReason, revision } = await findWebhook(this.readModels, caller.workspaceIds, id);
-      const warnings = changes.url === undefined ? [] : urlWarnings(webhook.url, this.reach);
-      return warned(webhookReply({ ...webhook, disabledReason, revision }), warnings);
-    });
+    const { webhook, revision, position } = await this.commands.execute(command);
+    const warnings = changes.url === undefined ? [] : urlWarnings(webhook.url, this.reach);
+    return new Changed(position, warned(webhookReply({ ...webhook, revision }), warnings));
   }
 }

@@ -9,7 +9,13 @@ import { type ExistingWebhook, webhook, type WebhookCommand } from '../domain/we
 
 export type WebhookChanges = Extract<WebhookCommand, { type: 'update' }>['changes'];
 
-export class UpdateWebhook extends Command<{ readonly webhook: ExistingWebhook; readonly position?: Position }> {
+export interface UpdatedWebhook {
+  readonly webhook: ExistingWebhook;
+  readonly revision: number;
+  readonly position?: Position;
+}
+
+export class UpdateWebhook extends Command<UpdatedWebhook> {
   constructor(
     readonly webhookId: string,
     readonly changes: WebhookChanges,
@@ -26,11 +32,11 @@ export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ webhookId, changes, context }: UpdateWebhook) {
+  async execute({ webhookId, changes, context }: UpdateWebhook): Promise<UpdatedWebhook> {
     const command = { type: 'update', changes, now: this.clock.now() } as const;
-    const { state, position } = await this.handleCommand(webhook, webhookId, command, context);
+    const { state, position, revision } = await this.handleCommand(webhook, webhookId, command, context);
     if (state.status !== 'exists')
       throw new DomainError('webhook.not_found', `there is no webhook ${webhookId} in your workspaces`);
-    return { webhook: state, ...(position === undefined ? {} : { position }) };
+    return { webhook: state, revision: Number(revision), ...(position === undefined ? {} : { position }) };
   }
 }
