@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { START } from '#libs/kernel/events.js';
+import { eventHistory } from '#libs/kernel/event-history.js';
 import {
   type ArchivedBlob,
   type ArchivedEvent,
@@ -75,17 +75,11 @@ const linesOf = (engines: ExportOptions['engines'], seal: ArchiveSeal): Lines =>
   attempts: () => attempts(engines.log),
 });
 
-const PAGE = 1_000;
-
 async function* events({ events: store }: Pick<Engines, 'events'>): AsyncIterable<ArchivedEvent> {
-  for (let after = START; ;) {
-    const page = await store.readAll(after, PAGE);
+  for await (const page of eventHistory(store)) {
     for (const { stream, revision, id, type, data, metadata, recordedAt } of page) {
       yield { stream, revision: Number(revision), id, type, data, metadata, recordedAt };
     }
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.position;
   }
 }
 

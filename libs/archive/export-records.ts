@@ -3,6 +3,7 @@ import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { laneHistory } from '#libs/stream-log/lane-history.js';
 import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type ArchivedRecord } from './archive-format.js';
 
@@ -90,18 +91,15 @@ async function* recordsOf(
   after: number,
   through = Number.MAX_SAFE_INTEGER,
 ): AsyncIterable<StoredRecord> {
+  if (after >= through) return;
   let limit = LONGEST_PAGE;
-  for (let from = after; from < through;) {
-    const page = await log.read(lane, from, limit);
-    const last = page.at(-1);
-    if (!last) return;
+  for await (const page of laneHistory(log, lane, { after, pageSize: () => limit })) {
     let size = 0;
     for (const record of page) {
       if (record.offset > through) return;
       size += record.value.length;
       yield record;
     }
-    from = last.offset;
     limit = size > LARGE_PAGE ? Math.ceil(limit / 4) : Math.min(LONGEST_PAGE, limit * 2);
   }
 }

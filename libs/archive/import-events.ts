@@ -1,12 +1,12 @@
+import { eventHistory } from '#libs/kernel/event-history.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
-import { idOf, START, type NewEvent, type RecordedEvent } from '#libs/kernel/events.js';
+import { idOf, type NewEvent, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { SourcesView } from '#libs/sources/index.js';
 import { type WorkspaceEvent } from '#libs/tenancy/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 import { type ArchivedEvent } from './archive-format.js';
 
-const PAGE = 1_000;
 /** Limits of one append, because EventStoreDB accepts 1 MiB. */
 const MAX_EVENTS = 200;
 const MAX_CHARACTERS = 256 * 1024;
@@ -42,8 +42,7 @@ export const importEvents = async (store: EventStore, lines: AsyncIterable<Archi
 /** Advances the iterator to the first event that the log does not hold. */
 const passPrefix = async (store: EventStore, events: AsyncIterator<ArchivedEvent>): Promise<void> => {
   let count = 0;
-  for (let after = START; ;) {
-    const page = await store.readAll(after, PAGE);
+  for await (const page of eventHistory(store)) {
     for (const there of page) {
       const event = await nextOf(events);
       if (!event || !isSame(event, there)) {
@@ -54,9 +53,6 @@ const passPrefix = async (store: EventStore, events: AsyncIterator<ArchivedEvent
       }
       count++;
     }
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.position;
   }
 };
 
@@ -80,8 +76,7 @@ export const ownersIn = async (store: EventStore, upcasters: Upcasters): Promise
   const sources = new SourcesView();
   const webhooks = new Set<string>();
   const workspaces = new Set<string>();
-  for (let after = START; ;) {
-    const page = await store.readAll(after, PAGE);
+  for await (const page of eventHistory(store)) {
     for (const recorded of page) {
       const event = upcasters.upcast(recorded) as RecordedEvent & (WebhookEvent | WorkspaceEvent);
       sources.apply(event);
@@ -90,9 +85,6 @@ export const ownersIn = async (store: EventStore, upcasters: Upcasters): Promise
       else if (event.type === 'WorkspaceCreated') workspaces.add(idOf(event.stream));
       else if (event.type === 'WorkspaceDeleted') workspaces.delete(idOf(event.stream));
     }
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.position;
   }
   return new Set([...sources.all().keys(), ...webhooks, ...workspaces]);
 };

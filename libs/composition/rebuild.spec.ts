@@ -33,19 +33,14 @@ afterEach(async () => {
 const AWAY = new Error('connection 8 timed out');
 const every = [...projections, ...Object.values(streamProjections(perEmitter))];
 
-/** A store in which some batches fail, before or after the write. */
-const failing = (fails: (batch: Pick<ApplyBatch, 'schema'>) => 'before' | 'after' | undefined): ReadModelStore => {
-  const { readModels } = engines;
-  const around =
-    <B extends Pick<ApplyBatch, 'schema'>>(apply: (batch: B) => Promise<void>) =>
-    async (batch: B): Promise<void> => {
-      const when = fails(batch);
-      if (when === 'before') throw AWAY;
-      await apply(batch);
-      if (when === 'after') throw AWAY;
-    };
-  const apply = around((batch: ApplyBatch) => readModels.apply(batch));
-  const applyLanes = around((batch: LanesBatch) => readModels.applyLanes(batch));
+type Applies = <B extends Pick<ApplyBatch, 'schema'>>(
+  apply: (batch: B) => Promise<void>,
+) => (batch: B) => Promise<void>;
+
+/** The store with another way to apply batches. */
+const around = (readModels: ReadModelStore, wrapped: Applies): ReadModelStore => {
+  const apply = wrapped((batch: ApplyBatch) => readModels.apply(batch));
+  const applyLanes = wrapped((batch: LanesBatch) => readModels.applyLanes(batch));
   return new Proxy(readModels, {
     get: (target, name) => {
       if (name === 'apply') return apply;
@@ -53,6 +48,19 @@ const failing = (fails: (batch: Pick<ApplyBatch, 'schema'>) => 'before' | 'after
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
+  });
+};
+
+/** Above what a rebuild of the few records here needs. */
+const MOST_WRITES = 300;
+
+/** A store in which some batches fail, before or after the write. */
+const failing = (fails: (batch: Pick<ApplyBatch, 'schema'>) => 'before' | 'after' | undefined): ReadModelStore => {
+  return around(engines.readModels, (apply) => async (batch) => {
+    const when = fails(batch);
+    if (when === 'before') throw AWAY;
+    await apply(batch);
+    if (when === 'after') throw AWAY;
   });
 };
 
@@ -112,6 +120,30 @@ describe('rebuildReadModels', () => {
     expect(rebuilt).toBe(AWAY);
     expect(retries).toHaveLength(4);
     expect(await documents()).toEqual(whole);
+  });
+
+  it('ends while the logs grow at every write', async () => {
+    const topic = 'emits.dc_b';
+    const [sample] = await engines.log.read((await engines.log.lanes(topic))[0] ?? topic, -1, 1);
+    let written = 0;
+    const growing = <B>(apply: (batch: B) => Promise<void>) => {
+      return async (batch: B): Promise<void> => {
+        if (++written > MOST_WRITES) throw new Error('the rebuild follows the writers');
+        const { id, metadata } = recorded(`webhook-wh_n${written}`, { type: 'Unknown', data: {} });
+        await engines.events.append(
+          `webhook-wh_n${written}`,
+          [{ id, type: 'Unknown', data: {}, metadata }],
+          'no_stream',
+        );
+        const headers = { ...sample!.headers, id: `9-${written}`, emit: `grown${written}` };
+        await engines.log.publish([{ topic, key: sample!.key, headers, value: sample!.value }]);
+        await apply(batch);
+      };
+    };
+    const { rebuilt, retries } = await rebuilding(around(engines.readModels, growing));
+    expect(retries).toEqual([]);
+    expect(rebuilt).toHaveLength(every.length);
+    expect(written).toBeGreaterThan(every.length);
   });
 
   it('does not retry an event that cannot be applied', async () => {

@@ -59,7 +59,10 @@ export interface ReadOptions {
 export interface EventBatch {
   /** Events in log order. Empty only to tell that the reader has caught up. */
   readonly events: readonly RecordedEvent[];
-  /** True when the log held no further events at the time of reading. */
+  /**
+   * True when the log held no further events at the time of reading, and of the batch with which the reader reaches the end
+   * that the log had when it began.
+   */
   readonly caughtUp: boolean;
   /** Position to resume from: that of the last event, or the given `after` when there was none. */
   readonly position: Position;
@@ -75,10 +78,16 @@ export interface EventStore {
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
 
-  /** Yields nothing for a stream that does not exist. */
+  /**
+   * Yields nothing for a stream that does not exist. Forwards, it ends where the stream ended at the call or soon after, also
+   * while others append to it without a pause.
+   */
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
 
-  /** Reads up to `limit` events after a position, in log order; fewer when they are large, none only at the end. */
+  /**
+   * Reads up to `limit` events after a position, in log order; fewer when they are large, none only at the end.
+   * `eventHistory` reads the whole log.
+   */
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
 
   /** Returns the position of the newest event, START for an empty log. */
@@ -87,7 +96,7 @@ export interface EventStore {
   /**
    * Yields all events after `after`, then live ones, each once and in log order. The iteration ends without an error
    * when `signal` aborts. The consumer pulls, so a slow one is never overrun. The first batch with `caughtUp` marks the
-   * end of history. After a lost connection to the engine it resumes from the last position.
+   * end of the history that there was when it began. After a lost connection to the engine it resumes from the last position.
    */
   subscribe(after: Position, signal: AbortSignal): AsyncIterable<EventBatch>;
 }

@@ -1,4 +1,5 @@
 import { type EventStore } from './event-store.js';
+import { eventHistory } from './event-history.js';
 import { START, type Position, type RecordedEvent } from './events.js';
 import { type Projection, type ProjectorStatus } from './projection.js';
 import { type Doc, type ReadModelStore, type ReadModelWrite } from './read-model-store.js';
@@ -103,8 +104,8 @@ const applyEvents = async (
 };
 
 /**
- * Builds a read model from zero in a new generation and switches to it. Resolves with the number of events read.
- * Queries read the former generation until then.
+ * Builds a read model from the events that the log holds at the call, in a new generation, and switches to it. Queries read
+ * the former generation until then. Resolves with the number of events read. What comes later is for the projector.
  */
 export const rebuildProjection = async (
   targets: Targets & { readonly events: EventStore },
@@ -115,12 +116,10 @@ export const rebuildProjection = async (
   const generation = await readModels.beginGeneration(projection.schema);
   let checkpoint: Position | null = null;
   let count = 0;
-  for (;;) {
-    const batch = await events.readAll(checkpoint ?? START, 1000);
-    const last = batch.at(-1);
-    if (!last) break;
-    await applyEvents(targets, batch, generation, checkpoint, last.position);
-    checkpoint = last.position;
+  for await (const batch of eventHistory(events)) {
+    const next: Position = batch.at(-1)?.position ?? START;
+    await applyEvents(targets, batch, generation, checkpoint, next);
+    checkpoint = next;
     count += batch.length;
     onProgress(count);
   }

@@ -160,6 +160,11 @@ export interface StreamLog {
    * `limit` when records are large, and none only at the end of the lane or when it does not exist.
    */
   read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]>;
+  /**
+   * Returns an offset above that of every record in the lane at the call, and not above that of any later one. 0 for a lane
+   * that does not exist. `laneHistory` reads up to it.
+   */
+  endOf(lane: string): Promise<number>;
 
   /** Number of uncommitted records of the group's topics, by lane. Includes topics without a live consumer. */
   lag(group: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>>;

@@ -1,6 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { eventHistory } from '#libs/kernel/event-history.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
-import { idOf, START, type RecordedEvent } from '#libs/kernel/events.js';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { nearMiss } from '#libs/kernel/near-miss.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
@@ -29,8 +30,6 @@ export interface RegisteredKey {
   readonly isRevoked: boolean;
 }
 
-const PAGE = 1_000;
-
 /** Every user, workspace and key of the event log, for the command line, which has no API key and no running read model. */
 export class KeyRegister {
   private readonly users = new Map<string, RegisteredUser>();
@@ -45,13 +44,10 @@ export class KeyRegister {
   ): Promise<KeyRegister> {
     const register = new KeyRegister();
     const all = [register, register.workspaces, ...others];
-    for (let after = START; ;) {
-      const page = await store.readAll(after, PAGE);
+    for await (const page of eventHistory(store)) {
       for (const event of page.map((recorded) => upcasters.upcast(recorded))) for (const each of all) each.apply(event);
-      const last = page.at(-1);
-      if (!last) return register;
-      after = last.position;
     }
+    return register;
   }
 
   apply(recorded: RecordedEvent): void {

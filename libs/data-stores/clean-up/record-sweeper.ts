@@ -39,7 +39,8 @@ const sweep = async (options: RecordSweeperOptions, signal: AbortSignal): Promis
       const deleted = view.deleted();
       for (const storeId of isFirst ? deleted : deleted.slice(-LATEST_DELETIONS)) await records.clear(storeId);
       isFirst = false;
-      while (!signal.aborted && (await records.expire(clock.now())) > 0);
+      const now = clock.now();
+      while (!signal.aborted && (await records.expire(now)) > 0);
     } catch (error) {
       onFailure(error);
     }

@@ -1,11 +1,21 @@
 import { expect, it } from '@jest/globals';
+import { eventHistory } from '#libs/kernel/event-history.js';
 import { RevisionConflict, type EventBatch, type EventStore } from '#libs/kernel/event-store.js';
 import { isPosition, START, type NewEvent, type RecordedEvent } from '#libs/kernel/events.js';
 import { eventually } from './eventually.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { runParts } from './run-parts.js';
 
-export const EVENT_STORE_PARTS = ['append', 'conflict', 'repeat', 'read', 'all', 'subscribe', 'restart'] as const;
+export const EVENT_STORE_PARTS = [
+  'append',
+  'conflict',
+  'repeat',
+  'read',
+  'all',
+  'subscribe',
+  'to its end',
+  'restart',
+] as const;
 
 export const describeEventStore = (name: string, make: MakeHarness<EventStore>): void =>
   runParts(`EventStore: ${name}`, EVENT_STORE_PARTS, parts, make);
@@ -40,6 +50,22 @@ const fill = async (store: EventStore, stream: string, count: number): Promise<v
   for (let n = 0; n < count; n++) {
     await store.append(stream, [event(`${stream}${n}`, n)], n === 0 ? 'no_stream' : BigInt(n - 1));
   }
+};
+
+/** A writer that always adds more than a reader has read. */
+const relentless = (store: () => EventStore, stream: string, each: number) => {
+  let next = 0;
+  return async (): Promise<void> => {
+    const added = Array.from({ length: each }, (_, n) => event(`r${next + n}`, next + n));
+    await store().append(stream, added, next === 0 ? 'no_stream' : BigInt(next - 1));
+    next += each;
+  };
+};
+
+/** Ends a reading that the writer keeps from ending. */
+const TOO_MANY = 6_000;
+const bounded = (read: number): void => {
+  if (read > TOO_MANY) throw new Error(`the reader follows the writer: ${read} events`);
 };
 
 const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
@@ -317,6 +343,53 @@ const parts: Record<(typeof EVENT_STORE_PARTS)[number], Part<EventStore>> = {
       stop.abort();
       await reading;
       for await (const batch of store().subscribe(START, stop.signal)) expect(batch).toBeUndefined();
+    });
+  },
+
+  'to its end': (store) => {
+    it('reads the log that was there at the call, while others append without a pause', async () => {
+      const write = relentless(store, 'count-1', 300);
+      for (let n = 0; n < 3; n++) await write();
+      const there = (await store().readAll(START, 1_000)).map(({ id }) => id);
+      const read: string[] = [];
+      for await (const page of eventHistory(store(), 200)) {
+        read.push(...page.map(({ id }) => id));
+        bounded(read.length);
+        await write();
+      }
+      expect(read).toEqual(there);
+      expect((await store().readAll(START, 10_000)).length).toBeGreaterThan(there.length);
+    });
+
+    it('reads nothing of an empty log', async () => {
+      for await (const page of eventHistory(store())) expect(page).toBeUndefined();
+    });
+
+    it('reads a stream while others append to it without a pause', async () => {
+      const write = relentless(store, 'count-1', 300);
+      for (let n = 0; n < 4; n++) await write();
+      const read: bigint[] = [];
+      for await (const { revision } of store().read('count-1')) {
+        read.push(revision);
+        bounded(read.length);
+        if (read.length % 200 === 0) await write();
+      }
+      expect(read.length).toBeGreaterThanOrEqual(1_200);
+      expect(read).toEqual(Array.from({ length: read.length }, (_, n) => BigInt(n)));
+    });
+
+    it('tells a subscriber that the history ends, while others append without a pause', async () => {
+      const write = relentless(store, 'count-1', 600);
+      for (let n = 0; n < 2; n++) await write();
+      const stop = new AbortController();
+      let read = 0;
+      for await (const batch of store().subscribe(START, stop.signal)) {
+        read += batch.events.length;
+        bounded(read);
+        if (batch.caughtUp) stop.abort();
+        else await write();
+      }
+      expect(read).toBeGreaterThanOrEqual(1_200);
     });
   },
 

@@ -39,6 +39,20 @@ const listed = async <T>(all: AsyncIterable<T>): Promise<T[]> => {
   return items;
 };
 
+/** Ends a listing that the writer keeps from ending. */
+const MOST_LISTED = 5_000;
+
+/** Lists while a writer always adds more, behind all that is there, than was listed. */
+const listedWhileAdded = async <T>(all: AsyncIterable<T>, add: (n: number) => Promise<void>): Promise<T[]> => {
+  const items: T[] = [];
+  for await (const item of all) {
+    items.push(item);
+    if (items.length > MOST_LISTED) throw new Error('the reader follows the writer');
+    if (items.length % 50 === 0) await add(items.length);
+  }
+  return items;
+};
+
 const vault: Record<(typeof VAULT_PARTS)[number], Part<Vault>> = {
   secrets: (store) => {
     it('come back unchanged; a repeat overwrites, a deleted one is gone', async () => {
@@ -259,6 +273,14 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       const all = await listed(store().all());
       expect(all).toHaveLength(MANY.length);
       expect(all).toEqual(expect.arrayContaining(entries));
+    });
+
+    it('ends at what was there at the call, while others add entries without a pause', async () => {
+      await store().put(MANY.map((i) => waiting(`id_${i}`, 5)));
+      const behind = (from: number): ScheduledRetry[] =>
+        Array.from({ length: 60 }, (_, i) => waiting(`z_${String(from * 60 + i).padStart(9, '0')}`, 5));
+      const all = await listedWhileAdded(store().all(), (n) => store().put(behind(n)));
+      expect(all).toHaveLength(MANY.length);
     });
   },
   restart: (store, harness) => {

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { eventually } from './eventually.js';
+import { laneHistory } from '#libs/stream-log/lane-history.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { all, follow, numberOf, read, record, records, type Get, type Log } from './stream-log-harness.js';
 
@@ -213,5 +214,54 @@ export const readPart = ({ port }: { port: Log }): void => {
       after = last.offset;
     }
     expect(seen).toEqual(all(12));
+  });
+};
+
+export const toItsEnd = ({ port }: { port: Log }): void => {
+  it('reads what the lane held at the call, while others publish without a pause', async () => {
+    const { log } = port();
+    await log.createTopic('t', {});
+    await log.createTopic('u', {});
+    await log.publish([...records('t', 250), ...records('u', 3)]);
+    const seen: number[] = [];
+    let next = 250;
+    for await (const page of laneHistory(log, 't', { pageSize: () => 100 })) {
+      seen.push(...page.map(numberOf));
+      if (seen.length > 5_000) throw new Error('the reader follows the writer');
+      await log.publish(records('t', 150, next));
+      next += 150;
+    }
+    expect(seen).toEqual(all(250));
+    expect((await log.read('t', -1, 5_000)).length).toBe(next);
+  });
+
+  it('is above every record that the lane holds, and not above a later one', async () => {
+    const { log } = port();
+    await log.createTopic('t', {});
+    const before = await log.endOf('t');
+    const [first] = await log.publish(records('t', 1));
+    expect(first).toBeGreaterThanOrEqual(before);
+    const between = await log.endOf('t');
+    expect(between).toBeGreaterThan(first!);
+    const [second] = await log.publish(records('t', 1, 1));
+    expect(second).toBeGreaterThanOrEqual(between);
+  });
+
+  it('is nothing for an empty lane, one without newer records, and one that does not exist', async () => {
+    const { log } = port();
+    await log.createTopic('t', {});
+    const read = async (lane: string, after = -1): Promise<number[]> => {
+      const seen: number[] = [];
+      for await (const page of laneHistory(log, lane, { after })) seen.push(...page.map(numberOf));
+      return seen;
+    };
+    expect(await read('t')).toEqual([]);
+    expect(await log.endOf('none')).toBe(0);
+    expect(await read('none')).toEqual([]);
+    const offsets = await log.publish(records('t', 3));
+    expect(await read('t', offsets[0]!)).toEqual([1, 2]);
+    expect(await read('t', offsets[2]!)).toEqual([]);
+    await log.deleteTopic('t');
+    expect(await log.endOf('t')).toBe(0);
   });
 };

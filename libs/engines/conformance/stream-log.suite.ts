@@ -4,7 +4,7 @@ import { acknowledge, consume, order, publish, redeliver, sharing, topics } from
 import { type LogUnderTest } from './stream-log-harness.js';
 import { moving, partitions } from './stream-log-lanes.suite.js';
 import { tail } from './stream-log-tail.suite.js';
-import { backlog, many, readPart, remove, retention } from './stream-log-keeping.suite.js';
+import { backlog, many, readPart, remove, retention, toItsEnd } from './stream-log-keeping.suite.js';
 
 export { type LogUnderTest };
 
@@ -23,6 +23,7 @@ export const STREAM_LOG_PARTS = [
   'delete',
   'many topics',
   'read',
+  'to its end',
   'tail',
 ] as const;
 
@@ -49,5 +50,6 @@ const parts: Record<(typeof STREAM_LOG_PARTS)[number], Part<LogUnderTest>> = {
   delete: (port, get) => remove({ port, get }),
   'many topics': (port) => many({ port }),
   read: (port) => readPart({ port }),
+  'to its end': (port) => toItsEnd({ port }),
   tail: (port) => tail({ port }),
 };

@@ -136,6 +136,8 @@ export class EventStoreDbEventStore implements EventStore {
     const step = forwards ? 1n : -1n;
     let from: ReadRevision = options.from ?? (forwards ? FIRST : END);
     let left = limit;
+    let read = 0;
+    let end: bigint | undefined;
     const attempts = new Attempts(this.outage);
     // After a lost connection, continue where the read was. The consumer does not notice.
     while (left > 0) {
@@ -145,7 +147,8 @@ export class EventStoreDbEventStore implements EventStore {
           attempts.succeeded();
           left -= 1;
           from = event.revision + step;
-          if (from < 0n) return;
+          if (from < 0n || event.revision === end) return;
+          if (++read === LARGEST_PAGE && forwards) end = await this.lastRevision(stream);
         }
         attempts.succeeded();
         return;
@@ -224,6 +227,11 @@ export class EventStoreDbEventStore implements EventStore {
       found = { revision, position };
     }
     return found && n === events.length ? { found } : 'nothing yet';
+  }
+
+  private async lastRevision(stream: string): Promise<bigint | undefined> {
+    for await (const { revision } of this.readOnce(stream, BACKWARDS, END, 1)) return revision;
+    return undefined;
   }
 
   /** For servers that answer a repeated append without the position of the events. */

@@ -72,6 +72,7 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
   const connection = options.connect();
   const readerEnds = end.readerStarts();
   let live: LiveRead | undefined;
+  let reachedEnd = false;
   try {
     // By the same connection, so of the same node: a subscription that has caught up with it has passed this position.
     const newest = await newestIn(connection.client);
@@ -83,9 +84,11 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
         const event = recordedEvent(resolved, names.own, onForeign);
         return event && event.position > place.last ? [event] : [];
       });
-      const { caughtUp } = batch;
       place.last = events.at(-1)?.position ?? place.last;
       place.resumeAfter = batch.passed;
+      // While others append without a pause, the server may never say so.
+      const caughtUp: boolean = batch.caughtUp || (!reachedEnd && batch.passed >= newest);
+      reachedEnd ||= caughtUp;
       end.learn(place.resumeAfter, place.last);
       const worthTelling = events.length > 0 || (caughtUp && !place.told);
       if (worthTelling) place.told = caughtUp;

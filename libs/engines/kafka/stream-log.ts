@@ -206,6 +206,14 @@ export class KafkaStreamLog implements StreamLog {
     return this.reader.read({ name: lane, topic }, { topic: known.name, partition }, after, limit);
   }
 
+  async endOf(lane: string): Promise<number> {
+    const { topic, partition } = parseLane(lane);
+    const known = await this.find(topic);
+    if (!known || partition >= known.leaders.length) return 0;
+    const id = { topic: known.name, partition };
+    return (await this.offsets.at([id], LATEST)).get(keyOf(id)) ?? 0;
+  }
+
   async lag(group: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
     const isKnown = (name: string): boolean => this.cluster.topic(this.full(name)) !== undefined;
     if ('prefix' in topics || !topics.names.every(isKnown)) await this.cluster.refresh();

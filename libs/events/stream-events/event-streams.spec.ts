@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { pause } from '#libs/async/pause.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
@@ -270,6 +271,26 @@ describe('kept events', () => {
     expect(await waiting).toBe(true);
     expect(await values(keptEventsAfter(options, 'dc_a', '', undefined))).toEqual([1]);
     await projector.stop();
+  });
+
+  it('are waited for where the lane leaves offsets out', async () => {
+    const { options } = await world(100);
+    let committed = 10;
+    const sparse = new Proxy(log, {
+      get: (target, name) => {
+        if (name === 'endOf') return async () => 101;
+        if (name === 'lag') return async () => ({ 'emits.dc_a': committed < 100 ? 1 : 0 });
+        if (name === 'committed') return async () => ({ 'emits.dc_a': committed });
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const waiting = caughtUp({ ...options, log: sparse }, 'dc_a').then(() => committed);
+    await pause(100);
+    committed = 50;
+    await pause(100);
+    committed = 100;
+    expect(await waiting).toBe(100);
   });
 
   it('of an emitter without a topic are none', async () => {

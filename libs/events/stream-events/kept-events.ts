@@ -28,12 +28,10 @@ export const caughtUp = async ({ log, topics }: KeptEventsOptions, emitterId: st
   const topic = topics.emits(emitterId);
   if ((await log.lanes(topic)).length === 0) return true;
   const lane = await log.laneOf(topic, emitterId);
-  const committed = async (): Promise<number> => (await log.committed(group, topic))[lane] ?? -1;
-  const [before, lag] = [await committed(), (await log.lag(group, { names: [topic] }))[lane] ?? 0];
-  if (lag === 0) return true;
+  const end = await log.endOf(lane);
   // Offsets may have gaps, so an empty lag also ends the wait.
   for (const until = performance.now() + APPLIED_MS; performance.now() < until; await pause(LOOK_MS)) {
-    if ((await committed()) >= before + lag) return true;
+    if (((await log.committed(group, topic))[lane] ?? -1) + 1 >= end) return true;
     if (((await log.lag(group, { names: [topic] }))[lane] ?? 0) === 0) return true;
   }
   return false;

@@ -78,10 +78,13 @@ export class InMemoryEventStore implements EventStore {
     try {
       let position = after;
       let toldCaughtUp = false;
+      let reachedEnd = false;
+      const end = await this.lastPosition();
       while (!signal.aborted) {
         const events = await this.readAll(position, BATCH);
         position = events.at(-1)?.position ?? position;
-        const caughtUp = position >= (await this.lastPosition());
+        const caughtUp: boolean = position >= (await this.lastPosition()) || (!reachedEnd && position >= end);
+        reachedEnd ||= caughtUp;
         if (events.length > 0 || !toldCaughtUp) yield { events, caughtUp, position };
         toldCaughtUp = caughtUp;
         if (caughtUp && position >= (await this.lastPosition()) && !signal.aborted) {

@@ -164,6 +164,10 @@ export class InMemoryStreamLog implements StreamLog {
     return structuredClone(this.recordsOf(lane).slice(after + 1, after + 1 + limit));
   }
 
+  async endOf(lane: string): Promise<number> {
+    return this.recordsOf(lane).length;
+  }
+
   async lag(group: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
     const names =
       'prefix' in topics ? await this.topics(topics.prefix) : topics.names.filter((name) => this.byName.has(name));

@@ -74,16 +74,18 @@ export class EmbeddedEventStore implements EventStore {
 
   async *read(stream: string, options: ReadOptions = {}): AsyncIterable<RecordedEvent> {
     const forwards = options.direction !== 'backwards';
-    const sql = `SELECT * FROM events WHERE stream = ? AND revision ${forwards ? '>=' : '<='} ?
+    const sql = `SELECT * FROM events WHERE stream = ? AND revision ${forwards ? '>=' : '<='} ? AND revision <= ?
       ORDER BY revision ${forwards ? 'ASC' : 'DESC'} LIMIT ?`;
+    let end: number | undefined;
     let from = options.from === undefined ? (forwards ? 0 : Number.MAX_SAFE_INTEGER) : Number(options.from);
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     while (left > 0) {
       const limit = Math.min(left, ROWS_PER_TURN);
-      const rows = this.reader.sql(sql).all<EventRow>(stream, from, limit);
+      const rows = this.reader.sql(sql).all<EventRow>(stream, from, end ?? Number.MAX_SAFE_INTEGER, limit);
       for (const row of rows) yield recorded(row);
       const last = rows.at(-1);
       if (!last || rows.length < limit) return;
+      end ??= this.lastRevision(stream);
       left -= rows.length;
       from = last.revision + (forwards ? 1 : -1);
       await nextTurn();
@@ -113,17 +115,24 @@ export class EmbeddedEventStore implements EventStore {
   async *subscribe(after: Position, signal: AbortSignal): AsyncIterable<EventBatch> {
     let position = after;
     let saidCaughtUp = false;
+    const end = positionOf(this.newest());
     while (!signal.aborted) {
       const events = await this.readAll(position, SUBSCRIPTION_BATCH);
       if (signal.aborted) return;
       position = events.at(-1)?.position ?? position;
-      const caughtUp = events.length < SUBSCRIPTION_BATCH;
+      const isAll = events.length < SUBSCRIPTION_BATCH;
+      const caughtUp: boolean = isAll || (!saidCaughtUp && position >= end);
       if (events.length > 0 || !saidCaughtUp) {
         saidCaughtUp ||= caughtUp;
         yield { events, caughtUp, position };
       }
-      if (caughtUp) await this.movedPast(Number(position), signal);
+      if (isAll) await this.movedPast(Number(position), signal);
     }
+  }
+
+  private lastRevision(stream: string): number {
+    const sql = 'SELECT max(revision) AS last FROM events WHERE stream = ?';
+    return this.reader.sql(sql).get<{ last: number | null }>(stream)?.last ?? -1;
   }
 
   private newest(): number {

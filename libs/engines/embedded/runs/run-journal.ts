@@ -103,9 +103,12 @@ export class EmbeddedRunJournal implements RunJournal {
   }
 
   async *sources(): AsyncIterable<string> {
-    const page = this.reader.sql('SELECT source FROM source_state WHERE source > ? ORDER BY source LIMIT ?');
+    const page = this.reader.sql(
+      'SELECT source FROM source_state WHERE source > ? AND source <= ? ORDER BY source LIMIT ?',
+    );
     const rows = pagesByKey<{ source: string }>(
-      (after, limit) => page.all(after, limit),
+      this.reader.sql('SELECT max(source) AS last FROM source_state').get<{ last: string | null }>()?.last,
+      (after, last, limit) => page.all(after, last, limit),
       ({ source }) => source,
     );
     for (const { source } of rows) yield source;

@@ -91,14 +91,18 @@ export class EmbeddedDataStoreRecords implements DataStoreRecords {
     const page = this.reader.sql(
       `SELECT r.store AS storeId, workspace AS workspaceId, key, value, expires_at AS expiresAt
        FROM store_records r JOIN store_sizes s ON s.store = r.store
-       WHERE (r.store, r.key) > (?, ?) ORDER BY r.store, r.key LIMIT ?`,
+       WHERE (r.store, r.key) > (?, ?) AND (r.store, r.key) <= (?, ?) ORDER BY r.store, r.key LIMIT ?`,
     );
-    for (let last = { storeId: '', key: '' }; ;) {
-      const rows = page.all<OwnedRecord>(last.storeId, last.key, PAGE);
+    const last = this.reader
+      .sql('SELECT store AS storeId, key FROM store_records ORDER BY store DESC, key DESC LIMIT 1')
+      .get<Pick<OwnedRecord, 'storeId' | 'key'>>();
+    if (!last) return;
+    for (let after = { storeId: '', key: '' }; ;) {
+      const rows = page.all<OwnedRecord>(after.storeId, after.key, last.storeId, last.key, PAGE);
       yield* rows;
       const end = rows.at(-1);
       if (!end || rows.length < PAGE) return;
-      last = end;
+      after = end;
     }
   }
 }

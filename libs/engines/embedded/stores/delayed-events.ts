@@ -96,10 +96,15 @@ export class EmbeddedDelayedEvents implements DelayedEvents {
     const page = this.reader.sql(
       `SELECT source || '/' || sort AS key, event, payload FROM delayed
        WHERE (source, sort) > (substr(?1, 1, instr(?1, '/') - 1), substr(?1, instr(?1, '/') + 1))
-       ORDER BY source, sort LIMIT ?2`,
+         AND (source, sort) <= (substr(?2, 1, instr(?2, '/') - 1), substr(?2, instr(?2, '/') + 1))
+       ORDER BY source, sort LIMIT ?3`,
+    );
+    const newest = this.reader.sql(
+      `SELECT source || '/' || sort AS last FROM delayed ORDER BY source DESC, sort DESC LIMIT 1`,
     );
     const rows = pagesByKey<Row>(
-      (after, limit) => page.all(after, limit),
+      newest.get<{ last: string }>()?.last,
+      (after, last, limit) => page.all(after, last, limit),
       ({ key }) => key,
     );
     for (const row of rows) yield eventOf(row);

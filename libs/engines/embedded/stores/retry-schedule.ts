@@ -83,9 +83,12 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
   }
 
   async *all(): AsyncIterable<ScheduledRetry> {
-    const page = this.reader.sql('SELECT id, owner, due_at, record FROM waiting WHERE id > ? ORDER BY id LIMIT ?');
+    const page = this.reader.sql(
+      'SELECT id, owner, due_at, record FROM waiting WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
+    );
     const rows = pagesByKey<RetryRow>(
-      (after, limit) => page.all(after, limit),
+      this.reader.sql('SELECT max(id) AS last FROM waiting').get<{ last: string | null }>()?.last,
+      (after, last, limit) => page.all(after, last, limit),
       ({ id }) => id,
     );
     for (const row of rows) yield waitingOf(row);

@@ -40,9 +40,12 @@ export class EmbeddedVault implements Vault {
   }
 
   async *entries(): AsyncIterable<{ ref: string; workspaceId: string; plaintext: string }> {
-    const page = this.reader.sql('SELECT ref, workspace, sealed FROM secrets WHERE ref > ? ORDER BY ref LIMIT ?');
+    const page = this.reader.sql(
+      'SELECT ref, workspace, sealed FROM secrets WHERE ref > ? AND ref <= ? ORDER BY ref LIMIT ?',
+    );
     const rows = pagesByKey<SecretRow>(
-      (after, limit) => page.all(after, limit),
+      this.reader.sql('SELECT max(ref) AS last FROM secrets').get<{ last: string | null }>()?.last,
+      (after, last, limit) => page.all(after, last, limit),
       ({ ref }) => ref,
     );
     for (const { ref, workspace, sealed } of rows) {

@@ -192,6 +192,10 @@ export class EmbeddedStreamLog implements StreamLog {
     return records;
   }
 
+  async endOf(lane: string): Promise<number> {
+    return (this.byName.get(lane)?.lastId ?? -1) + 1;
+  }
+
   async lag(groupName: string, topics: TopicSelector): Promise<Readonly<Record<string, number>>> {
     const group = this.groups.get(groupName);
     const lag: Record<string, number> = {};
