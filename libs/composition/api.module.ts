@@ -9,7 +9,7 @@ import { type Config } from '#libs/config/index.js';
 import { dataStore, DataStoresModule } from '#libs/data-stores/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
-import { EventsModule, storedEvents } from '#libs/events/index.js';
+import { EventsModule, storedEvents, unsentLimits } from '#libs/events/index.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
@@ -165,7 +165,7 @@ const eventContexts = (options: ApiOptions): DynamicModule[] => {
       appliedEvents,
       settings: eventSettings(config),
       streams: {
-        settings: { perKey: config.streamsPerKey, inAll: config.streams },
+        settings: { perUser: config.streamsPerUser, inAll: config.streams, unsent: unsentLimits() },
         mayRead: (apiKeyId, workspaceId) => views.callers.mayRead(apiKeyId, workspaceId),
         exists: (emitterId) => views.sources.find(emitterId) !== undefined,
         shuttingDown,

@@ -19,7 +19,7 @@ const SHOWN: readonly (keyof Config)[] = [
   'maxDataStores',
   'maxApiKeys',
   'maxMembers',
-  'streamsPerKey',
+  'streamsPerUser',
   'workspaceCodeMb',
   'codeMaxKb',
   'runTimeoutS',

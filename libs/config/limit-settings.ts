@@ -173,14 +173,15 @@ export const limits = {
     unit: 'members',
     sentence: 'Members that a workspace may have.',
   }),
-  streamsPerKey: integer({
-    name: 'SLUICE_STREAMS_PER_KEY',
+  streamsPerUser: integer({
+    name: 'SLUICE_STREAMS_PER_USER',
     group: LIMITS,
     min: 1,
     max: 100_000,
-    fallback: 100,
+    fallback: 500,
     unit: 'streams',
-    sentence: 'Live streams that one API key may have open in each process that serves reads.',
+    sentence:
+      'Live streams that one user may have open in each process that serves reads; a quarter of SLUICE_STREAMS at most.',
   }),
   streams: integer({
     name: 'SLUICE_STREAMS',
@@ -189,7 +190,7 @@ export const limits = {
     max: 100_000,
     fallback: 5_000,
     unit: 'streams',
-    sentence: 'Live streams that each process that serves reads may have open.',
+    sentence: 'Live streams that each process that serves reads may have open; half of them for one workspace.',
   }),
   dailyInvocations: integer({
     name: 'SLUICE_DAILY_INVOCATIONS',

@@ -1,4 +1,5 @@
 export { EventStreams } from './stream-events/event-streams.js';
+export { unsentLimits } from './stream-events/unsent-bytes.js';
 export { EventsModule } from './events.module.js';
 export { DeletedSourceEventsReactor, type ForgetsKeys } from './clean-up/deleted-source-events.reactor.js';
 export {

@@ -1,4 +1,5 @@
 import { type EndedStream } from './stream-events/event-stream.js';
+import { type StreamReader, type UnsentLimits } from './stream-events/unsent-bytes.js';
 
 /** Ports of this context, which the composition root implements. */
 
@@ -31,16 +32,24 @@ export interface EventSettings extends KeptEvents {
   readonly pageBytes: number;
 }
 
+export interface StreamSettings {
+  /** Streams that a user may have open. A quarter of those in all is the most. */
+  readonly perUser: number;
+  readonly inAll: number;
+  /** Bytes that streams may keep for readers which have not taken them. */
+  readonly unsent: UnsentLimits;
+}
+
 /** What open streams need of the process that serves them. */
 export interface StreamPorts {
-  readonly settings: { readonly perKey: number; readonly inAll: number };
+  readonly settings: StreamSettings;
   /** Whether the key is still in force and its user a member of the workspace. Called twice a second for each stream. */
   mayRead(apiKeyId: string, workspaceId: string): boolean;
   /** Whether the emitter is not deleted. */
   exists(emitterId: string): boolean;
   shuttingDown(): boolean;
   /** Called once for each stream that ends. */
-  onEnded(ended: EndedStream & { readonly apiKeyId: string; readonly workspaceId: string }): void;
+  onEnded(ended: EndedStream & StreamReader): void;
 }
 export const STREAM_PORTS = Symbol('StreamPorts');
 

@@ -37,8 +37,10 @@ export interface EventDoc extends Doc {
   readonly summary?: string;
   /** Epoch ms in decimal. */
   readonly ts?: string;
-  /** Set for a sample event. */
+  /** Set for a sample event, and for one that no listener gets. */
   readonly test?: '1';
+  /** Set for one that no listener gets. */
+  readonly notrigger?: '1';
 }
 
 export const eventSummaries: CollectionSchema = {
@@ -85,7 +87,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
     if (!isListed(headers)) return undefined;
     const sort = sortableEventId(id);
     if (sort === undefined) throw new Error(`${id} is not an event id`);
-    const { dedupe, summary, ts, test } = headers;
+    const { dedupe, summary, ts, test, notrigger } = headers;
     const { text: short, truncated } = truncateJson(value, MAX_SHORT_BYTES);
     const payloadBytes = truncated ? Buffer.byteLength(value) : 0;
     const named = 3 * Buffer.byteLength(channel) + Buffer.byteLength(summary ?? '') + Buffer.byteLength(dedupe ?? '');
@@ -107,6 +109,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
       ...(summary === undefined ? {} : { summary }),
       ...(ts === undefined ? {} : { ts }),
       ...(test === undefined ? {} : { test: '1' }),
+      ...(notrigger === '1' ? { notrigger } : {}),
     };
     return { kind: 'put', docs: [doc] };
   },

@@ -1,10 +1,13 @@
 import { type ServerResponse } from 'node:http';
-import { type LiveEvent } from './live-event.js';
+import { type LiveEvent, type StreamForm } from './live-event.js';
+import { type StreamReader, type UnsentBytes } from './unsent-bytes.js';
+import { type Writing, type WriteTurns } from './write-turns.js';
 
 /** Why a stream ended. */
 export type StreamEnd =
   | 'client left'
   | 'too slow'
+  | 'too much unsent'
   | 'access lost'
   | 'emitter deleted'
   | 'shutting down'
@@ -15,10 +18,7 @@ export interface StreamOptions {
   readonly emitterId: string;
   /** The one channel that it shows; undefined for all but the platform's. */
   readonly channel: string | undefined;
-  /** Whether `data` is the event summary instead of the emitted value. */
-  readonly envelope: boolean;
-  /** Whether each event names its channel in `event:`. */
-  readonly named: boolean;
+  readonly form: StreamForm;
 }
 
 export interface EndedStream extends StreamOptions {
@@ -26,37 +26,83 @@ export interface EndedStream extends StreamOptions {
   readonly events: number;
   readonly bytes: number;
   readonly ms: number;
+  /** What made a read fail. */
+  readonly err?: unknown;
 }
 
-/** Bytes that may wait for a slow reader. One event alone may be larger. */
-export const MAX_WAITING_BYTES = 1024 * 1024;
+/** What the streams of a process share. */
+export interface SharedByStreams {
+  readonly unsent: UnsentBytes;
+  readonly turns: WriteTurns;
+}
+
+/** An event as a stream sends it. */
+export interface StreamFrame {
+  /** The event id in fixed width. */
+  readonly sort: string;
+  readonly frame: Buffer;
+}
+
+/** Unsent bytes of a stream that may wait for any time. */
+export const FREE_UNSENT_BYTES = 1 << 20;
+/** Checks in a row without progress after which a stream is cut that has more unsent bytes. */
+export const STALLED_CHECKS = 20;
+/** Bytes that are handed to the connection at once. */
+const PART_BYTES = 64 << 10;
 /** Milliseconds after which a browser connects again. */
 const RETRY_MS = 1_000;
+/** Entries of a queue that were sent, after which it is cut. */
+const SENT_ENTRIES = 1_024;
+
+interface Entry {
+  readonly frame: Buffer;
+  /** Empty for a comment. */
+  readonly sort: string;
+}
 
 /**
- * One open stream of server-sent events. Until `release`, live events wait here; those that were replayed meanwhile are
+ * One open stream of server-sent events. What its client has not taken waits here, in buffers that streams share, and is
+ * handed to the connection part by part. Until `release`, live events wait apart; those that were replayed meanwhile are
  * not sent again.
  */
-export class EventStream {
+export class EventStream implements Writing {
   private readonly startedAt = performance.now();
   private events = 0;
   private bytes = 0;
   private last = '';
-  private waiting: LiveEvent[] | undefined = [];
-  private waitingBytes = 0;
+  private queue: Entry[] = [];
+  /** Index of the first entry that is not sent, and how much of it is. */
+  private first = 0;
+  private offset = 0;
+  private waiting: Entry[] | undefined = [];
+  /** Bytes that wait here, and those that the connection has and the kernel has not taken. */
+  private queuedBytes = 0;
+  private inFlight = 0;
+  /** Bytes that the kernel has taken, and how many it had at the last check. */
+  private taken = 0;
+  private takenBefore = 0;
+  private stalledChecks = 0;
+  private onSent: (() => void) | undefined;
   private over = false;
 
   /** @param onEnd called once. */
   constructor(
     readonly options: StreamOptions,
+    readonly reader: StreamReader,
     private readonly response: ServerResponse,
+    private readonly shared: SharedByStreams,
     private readonly onEnd: (ended: EndedStream) => void,
   ) {
     response.once('close', () => this.ended('client left'));
+    response.on('drain', () => this.goOn());
   }
 
   get isOver(): boolean {
     return this.over;
+  }
+
+  get unsentBytes(): number {
+    return this.queuedBytes + this.inFlight;
   }
 
   /** Sends the headers and a first comment, so that the client knows at once that the stream is open. */
@@ -66,89 +112,160 @@ export class EventStream {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     });
-    this.write(`retry: ${RETRY_MS}\n:${comment}\n\n`);
+    this.send({ frame: Buffer.from(`retry: ${RETRY_MS}\n:${comment}\n\n`), sort: '' });
   }
 
-  comment(text: string): void {
-    this.write(`:${text}\n\n`);
+  /** Keeps the connection alive, which unsent bytes do as well. */
+  keepAlive(comment: Buffer): void {
+    if (this.unsentBytes === 0) this.send({ frame: comment, sort: '' });
   }
 
-  /** Sends a kept event. Resolves when the client has room for the next. */
-  async replay(event: LiveEvent): Promise<void> {
-    this.send(event);
-    while (this.response.writableNeedDrain && !this.over) await this.drained();
+  /** Sends kept events. Resolves when the connection has room for the next, or when the stream is over. */
+  async replay(events: readonly StreamFrame[]): Promise<void> {
+    for (const event of events) {
+      if (this.over) return;
+      this.send(event);
+    }
+    if (!this.over && !this.isSent()) await new Promise<void>((resolve) => (this.onSent = resolve));
   }
 
   /** Sends the live events that have waited, and later ones as they come. */
   release(): void {
     const waiting = this.waiting ?? [];
     this.waiting = undefined;
-    for (const event of waiting) this.live(event);
+    for (const entry of waiting) {
+      this.drop(entry);
+      if (entry.sort > this.last) this.send(entry);
+    }
   }
 
   live(event: LiveEvent): void {
-    if (this.over) return;
-    if (!this.waiting) {
-      // A record that comes twice, or was replayed.
-      if (event.sort > this.last) this.send(event);
-      return;
-    }
-    this.waitingBytes += event.payload.length;
-    if (this.waitingBytes > MAX_WAITING_BYTES && this.waiting.length > 0) return this.drop('too slow');
-    this.waiting.push(event);
+    // A record that comes twice, or was replayed.
+    if (this.over || event.sort <= this.last) return;
+    const entry = { sort: event.sort, frame: event.frame(this.options.form) };
+    if (this.waiting) this.waiting.push(this.taking(entry));
+    else this.send(entry);
+  }
+
+  /** Called twice a second. True once more bytes than are free have waited for the client for 20 calls. */
+  isStalled(): boolean {
+    const stands = this.inFlight > 0 && this.taken === this.takenBefore && this.unsentBytes > FREE_UNSENT_BYTES;
+    this.stalledChecks = stands ? this.stalledChecks + 1 : 0;
+    this.takenBefore = this.taken;
+    return this.stalledChecks >= STALLED_CHECKS;
+  }
+
+  writeSome(): number {
+    const { response, shared, reader } = this;
+    if (this.over || response.writableNeedDrain) return 0;
+    const part = this.nextPart();
+    if (!part) return 0;
+    this.bytes += part.length;
+    this.inFlight += part.length;
+    shared.unsent.hold(reader, part.length);
+    response.write(part, () => this.wasTaken(part.length));
+    if (!response.writableNeedDrain) this.goOn();
+    return part.length;
   }
 
   /** Ends the stream in order, so that the client connects again with the id of the last event. */
-  end(why: StreamEnd): void {
+  end(why: StreamEnd, err?: unknown): void {
     if (this.over) return;
-    this.ended(why);
+    this.ended(why, err);
     this.response.end();
   }
 
-  private send(event: LiveEvent): void {
-    const { envelope, named } = this.options;
-    this.last = event.sort;
-    const name = named ? `event: ${oneLine(event.channel)}\n` : '';
-    if (this.write(`id: ${event.id}\n${name}data: ${envelope ? event.envelope() : event.payload}\n\n`)) this.events++;
-  }
-
-  /** False when the stream is over, or ends because of it. */
-  private write(text: string): boolean {
-    if (this.over) return false;
-    const { response } = this;
-    const unsent = response.writableLength;
-    if (unsent > 0 && unsent + text.length > MAX_WAITING_BYTES) {
-      this.drop('too slow');
-      return false;
-    }
-    this.bytes += Buffer.byteLength(text);
-    response.write(text);
-    return true;
-  }
-
-  private drained(): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.response.off('drain', done).off('close', done);
-        resolve();
-      };
-      this.response.once('drain', done).once('close', done);
-    });
-  }
-
-  /** What the client has not read cannot be waited for. */
-  private drop(why: StreamEnd): void {
+  /** Ends the stream without waiting for what its client has not read. */
+  cut(why: StreamEnd): void {
+    if (this.over) return;
     this.ended(why);
     this.response.destroy();
   }
 
-  private ended(why: StreamEnd): void {
-    if (this.over) return;
+  /** Gives up a stream that could not be opened. Its response is the caller's again. */
+  abandon(): void {
     this.over = true;
-    this.waiting = undefined;
-    const { events, bytes } = this;
-    this.onEnd({ ...this.options, why, events, bytes, ms: Math.round(performance.now() - this.startedAt) });
+    for (const entry of [...this.queue.slice(this.first), ...(this.waiting ?? [])]) this.drop(entry);
+    this.shared.unsent.hold(this.reader, -this.inFlight);
+    [this.queue, this.waiting, this.first, this.queuedBytes, this.inFlight] = [[], undefined, 0, 0, 0];
+    this.sent();
+  }
+
+  private send(entry: Entry): void {
+    if (this.over) return;
+    this.queue.push(this.taking(entry));
+    if (entry.sort !== '') this.last = entry.sort;
+    this.shared.turns.add(this);
+  }
+
+  private taking(entry: Entry): Entry {
+    this.queuedBytes += entry.frame.length;
+    this.shared.unsent.share(this.reader, entry.frame);
+    return entry;
+  }
+
+  /** Gives up what is left of an entry. */
+  private drop({ frame }: Entry, sent = 0): void {
+    this.queuedBytes -= frame.length - sent;
+    this.shared.unsent.unshare(this.reader, frame);
+  }
+
+  private goOn(): void {
+    if (this.first < this.queue.length) this.shared.turns.add(this);
+    else if (this.isSent()) this.sent();
+  }
+
+  private isSent(): boolean {
+    return this.first === this.queue.length && !this.response.writableNeedDrain;
+  }
+
+  private sent(): void {
+    const { onSent } = this;
+    this.onSent = undefined;
+    onSent?.();
+  }
+
+  private nextPart(): Buffer | undefined {
+    const parts: Buffer[] = [];
+    let size = 0;
+    let isEnd = false;
+    for (let entry = this.queue[this.first]; entry && size < PART_BYTES; entry = this.queue[this.first]) {
+      const part = entry.frame.subarray(this.offset, this.offset + PART_BYTES - size);
+      parts.push(part);
+      size += part.length;
+      this.queuedBytes -= part.length;
+      this.offset += part.length;
+      if (this.offset < entry.frame.length) break;
+      isEnd = part.length < entry.frame.length;
+      this.drop(entry, entry.frame.length);
+      this.first++;
+      this.offset = 0;
+      if (entry.sort !== '') this.events++;
+    }
+    this.forgetSent();
+    const [only] = parts;
+    // The end of a large event is copied, because the connection would keep all of the event in memory with it.
+    return parts.length > 1 || (only && isEnd) ? Buffer.concat(parts) : only;
+  }
+
+  private forgetSent(): void {
+    if (this.first < this.queue.length && this.first < SENT_ENTRIES) return;
+    this.queue = this.queue.slice(this.first);
+    this.first = 0;
+  }
+
+  private wasTaken(bytes: number): void {
+    if (this.over) return;
+    this.inFlight -= bytes;
+    this.taken += bytes;
+    this.shared.unsent.hold(this.reader, -bytes);
+  }
+
+  private ended(why: StreamEnd, err?: unknown): void {
+    if (this.over) return;
+    this.abandon();
+    const { events, bytes, options } = this;
+    const ms = Math.round(performance.now() - this.startedAt);
+    this.onEnd({ ...options, why, events, bytes, ms, ...(err === undefined ? {} : { err }) });
   }
 }
-
-const oneLine = (text: string): string => text.replace(/[\r\n]+/g, ' ');

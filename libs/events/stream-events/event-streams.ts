@@ -1,23 +1,22 @@
 import { type ServerResponse } from 'node:http';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Budget, type OverBudget } from '#libs/async/budget.js';
 import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type StreamLog, type Tail } from '#libs/stream-log/stream-log.js';
+import { type LogRecord, type StreamLog, type Tail } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG } from '#libs/stream-log/tokens.js';
 import { EMITS } from '#libs/stream-log/topics.js';
-import { STREAM_PORTS, type StreamPorts } from '../ports.js';
-import { type EndedStream, EventStream, type StreamEnd, type StreamOptions } from './event-stream.js';
+import { STREAM_PORTS, type StreamPorts, type StreamSettings } from '../ports.js';
+import { type EndedStream, EventStream, type StreamEnd, type StreamFrame, type StreamOptions } from './event-stream.js';
 import { liveEventOf } from './live-event.js';
+import { type Scope, type StreamReader, UnsentBytes } from './unsent-bytes.js';
+import { WriteTurns } from './write-turns.js';
 
-/** Who reads a stream. */
-export interface StreamReader {
-  readonly apiKeyId: string;
-  readonly workspaceId: string;
-}
-
-interface Open extends StreamReader {
+interface Open {
+  /** Greater than that of each stream that was opened before. */
+  readonly number: number;
   readonly stream: EventStream;
-  readonly keepAlive: string;
+  readonly keepAlive: Buffer;
 }
 
 const CHECK_MS = 500;
@@ -25,15 +24,17 @@ const CHECK_MS = 500;
 const KEEP_ALIVE_CHECKS = 30;
 
 /**
- * The open streams of this process. One reader of the log serves them all: an event costs one look-up, and one write for
- * each stream that shows it.
+ * The open streams of this process. One reader of the log serves them all: an event costs one look-up, one encoding for
+ * each form in which a stream shows it, and the writes.
  */
 @Injectable()
 export class EventStreams implements OnModuleDestroy {
   /** By emitter. */
   private readonly streams = new Map<string, Set<Open>>();
-  private readonly perKey = new Map<string, number>();
-  private count = 0;
+  private readonly counts: Budget<'user' | 'workspace'>;
+  private readonly unsent: UnsentBytes;
+  private opened = 0;
+  private readonly turns = new WriteTurns();
   private tail: Promise<Tail> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private checks = 0;
@@ -41,10 +42,19 @@ export class EventStreams implements OnModuleDestroy {
   constructor(
     @Inject(STREAM_LOG) private readonly log: StreamLog,
     @Inject(STREAM_PORTS) private readonly ports: StreamPorts,
-  ) {}
+  ) {
+    const { settings } = ports;
+    this.counts = new Budget(streamLimits(settings));
+    this.unsent = new UnsentBytes(settings.unsent);
+  }
 
   get size(): number {
-    return this.count;
+    return this.counts.inUse;
+  }
+
+  /** Bytes that the process keeps for readers which have not taken them. */
+  get unsentBytes(): number {
+    return this.unsent.heldBy('process', '');
   }
 
   /**
@@ -57,23 +67,28 @@ export class EventStreams implements OnModuleDestroy {
     response: ServerResponse,
     keepAlive: string,
   ): Promise<EventStream> {
-    this.mustHaveRoom(reader.apiKeyId);
-    const stream = new EventStream(options, response, (ended) => this.ended(open, ended));
-    const open: Open = { ...reader, stream, keepAlive };
+    const over = this.counts.tryHold(holdersOf(reader), 1);
+    if (over) throw tooMany(over, reader, this.ports.settings);
+    const { unsent, turns } = this;
+    const stream = new EventStream(options, reader, response, { unsent, turns }, (ended) => this.ended(open, ended));
+    const open: Open = { number: this.opened++, stream, keepAlive: Buffer.from(`:${keepAlive}\n\n`) };
     this.add(open);
     try {
-      await (this.tail ??= this.log.tail({ prefix: EMITS }, (records) => {
-        for (const record of records) {
-          const event = liveEventOf(record);
-          if (event) for (const each of this.streams.get(event.emitterId) ?? []) show(each.stream, event);
-        }
-      }));
+      await (this.tail ??= this.log.tail({ prefix: EMITS }, (records) => this.show(records)));
     } catch (error) {
       this.tail = undefined;
       this.remove(open);
+      stream.abandon();
       throw error;
     }
     return stream;
+  }
+
+  /** Sends kept events. Resolves when the connection has room for the next, or when the stream is over. */
+  async replay(stream: EventStream, events: readonly StreamFrame[]): Promise<void> {
+    const sent = stream.replay(events);
+    this.keepWithinLimits();
+    await sent;
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -81,63 +96,76 @@ export class EventStreams implements OnModuleDestroy {
     await this.close();
   }
 
-  private mustHaveRoom(apiKeyId: string): void {
-    const { perKey, inAll } = this.ports.settings;
-    const own = this.perKey.get(apiKeyId) ?? 0;
-    const [whose, actual, limit, setting] =
-      own >= perKey
-        ? ['this API key has', own, perKey, 'SLUICE_STREAMS_PER_KEY']
-        : ['this server has', this.count, inAll, 'SLUICE_STREAMS'];
-    if (actual < limit) return;
-    throw new DomainError(
-      'stream.too_many',
-      `${whose} ${actual} open streams, the limit is ${limit}: close some, or have ${setting} raised`,
-      { limit, actual, setting },
-    );
+  private show(records: readonly LogRecord[]): void {
+    for (const record of records) {
+      const event = liveEventOf(record);
+      const opens = event && this.streams.get(event.emitterId);
+      if (!opens) continue;
+      for (const { stream } of opens) if (shows(stream.options, event.channel)) stream.live(event);
+      this.keepWithinLimits();
+    }
+  }
+
+  /**
+   * Cuts streams until no sum of unsent bytes is above its limit: those of the user, of the workspace, or of the user with
+   * the most in the process. The stream with the most unsent bytes is cut first.
+   */
+  private keepWithinLimits(): void {
+    for (let over = this.unsent.over(); over; over = this.unsent.over()) {
+      const { scope, holder } = over.scope === 'process' ? this.unsent.largest('user') : over;
+      const ofHolder = this.all().filter(({ stream }) => holdersOf(stream.reader)[scope] === holder);
+      // Of two with as much, the newer one has had less time to read.
+      ofHolder.sort((a, b) => b.stream.unsentBytes - a.stream.unsentBytes || b.number - a.number);
+      for (const { stream } of ofHolder) {
+        stream.cut('too much unsent');
+        if (!this.unsent.isOver(over)) break;
+        if (over.scope === 'process' && this.unsent.largest('user').holder !== holder) break;
+      }
+    }
+  }
+
+  private all(): Open[] {
+    return [...this.streams.values()].flatMap((opens) => [...opens]);
   }
 
   private add(open: Open): void {
     const { emitterId } = open.stream.options;
     const ofEmitter = this.streams.get(emitterId) ?? new Set();
     this.streams.set(emitterId, ofEmitter.add(open));
-    this.perKey.set(open.apiKeyId, (this.perKey.get(open.apiKeyId) ?? 0) + 1);
-    this.count++;
     this.timer ??= setInterval(() => this.check(), CHECK_MS).unref();
   }
 
   private remove(open: Open): void {
-    const { emitterId } = open.stream.options;
-    const ofEmitter = this.streams.get(emitterId);
+    const { options, reader } = open.stream;
+    const ofEmitter = this.streams.get(options.emitterId);
     if (!ofEmitter?.delete(open)) return;
-    if (ofEmitter.size === 0) this.streams.delete(emitterId);
-    const left = (this.perKey.get(open.apiKeyId) ?? 1) - 1;
-    if (left === 0) this.perKey.delete(open.apiKeyId);
-    else this.perKey.set(open.apiKeyId, left);
-    this.count--;
+    if (ofEmitter.size === 0) this.streams.delete(options.emitterId);
+    this.counts.release(holdersOf(reader), 1);
   }
 
   private ended(open: Open, ended: EndedStream): void {
     this.remove(open);
-    this.ports.onEnded({ ...ended, apiKeyId: open.apiKeyId, workspaceId: open.workspaceId });
+    this.ports.onEnded({ ...ended, ...open.stream.reader });
   }
 
-  /** Ends streams that may no longer be read, and keeps the others alive. */
+  /** Ends streams that may no longer be read or that nobody reads, and keeps the others alive. */
   private check(): void {
     if (this.ports.shuttingDown()) return this.endAll('shutting down');
-    if (this.count === 0) return void this.close();
+    if (this.size === 0) return void this.close();
     const isAlive = ++this.checks % KEEP_ALIVE_CHECKS === 0;
     for (const [emitterId, opens] of this.streams) {
       const exists = this.ports.exists(emitterId);
-      for (const { stream, apiKeyId, workspaceId, keepAlive } of [...opens]) {
+      for (const { stream, keepAlive } of [...opens]) {
         if (!exists) stream.end('emitter deleted');
-        else if (!this.ports.mayRead(apiKeyId, workspaceId)) stream.end('access lost');
-        else if (isAlive) stream.comment(keepAlive);
+        else if (!this.ports.mayRead(stream.reader.apiKeyId, stream.reader.workspaceId)) stream.end('access lost');
+        else if (stream.isStalled()) stream.cut('too slow');
+        else if (isAlive) stream.keepAlive(keepAlive);
       }
     }
   }
 
   private endAll(why: StreamEnd): void {
-    for (const opens of [...this.streams.values()]) for (const { stream } of [...opens]) stream.end(why);
+    for (const { stream } of this.all()) stream.end(why);
   }
 
   /** Reads the log only while somebody listens. */
@@ -150,7 +178,32 @@ export class EventStreams implements OnModuleDestroy {
   }
 }
 
-const show = (stream: EventStream, event: NonNullable<ReturnType<typeof liveEventOf>>): void => {
-  const { channel } = stream.options;
-  if (channel === undefined ? !PLATFORM_CHANNELS.has(event.channel) : channel === event.channel) stream.live(event);
+const shows = ({ channel }: StreamOptions, ofEvent: string): boolean =>
+  channel === undefined ? !PLATFORM_CHANNELS.has(ofEvent) : channel === ofEvent;
+
+const holdersOf = ({ userId, workspaceId }: StreamReader): Readonly<Record<Scope, string>> => ({
+  user: userId,
+  workspace: workspaceId,
+  process: '',
+});
+
+/** No user holds more than a quarter of the process's streams, and no workspace more than half. */
+const streamLimits = ({ perUser, inAll }: StreamSettings): Readonly<Record<Scope, number>> => ({
+  user: Math.min(perUser, Math.max(1, Math.floor(inAll / 4))),
+  workspace: Math.max(1, Math.floor(inAll / 2)),
+  process: inAll,
+});
+
+const tooMany = (
+  { scope, limit, actual }: OverBudget<'user' | 'workspace'>,
+  { userId, workspaceId }: StreamReader,
+  { perUser }: StreamSettings,
+): DomainError => {
+  const whose = { user: `user ${userId}`, workspace: `workspace ${workspaceId}`, process: 'this server' }[scope];
+  const setting = scope === 'user' && limit === perUser ? 'SLUICE_STREAMS_PER_USER' : 'SLUICE_STREAMS';
+  return new DomainError(
+    'stream.too_many',
+    `${whose} has ${actual - 1} open streams, the limit is ${limit}: close some, or have ${setting} raised`,
+    { scope, limit, actual: actual - 1, setting },
+  );
 };

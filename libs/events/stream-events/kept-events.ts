@@ -1,75 +1,128 @@
 import { pause } from '#libs/async/pause.js';
-import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { Semaphore } from '#libs/async/semaphore.js';
+import { type Page, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { projectorGroup } from '#libs/stream-log/stream-projector.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type EventDoc, eventSummaries, listOf } from '../read-models/event-summaries.projection.js';
-import { liveEvent, type LiveEvent } from './live-event.js';
+import { type EventDoc, eventDocId, eventSummaries, listOf } from '../read-models/event-summaries.projection.js';
+import { type StreamFrame } from './event-stream.js';
+import { liveEvent, type StreamForm } from './live-event.js';
 
 export interface KeptEventsOptions {
   readonly readModels: ReadModelStore;
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
-  /** Events that a channel keeps. */
-  readonly retained: number;
 }
 
-const PAGE = 100;
+/** What a stream resumes. */
+export interface Resume {
+  readonly emitterId: string;
+  readonly channel: string;
+  /** Id of the last event that the reader has; undefined for none. */
+  readonly lastId: string | undefined;
+  readonly form: StreamForm;
+  readonly userId: string;
+}
+
+const PAGE = 20;
+/** Reads at once, of the process and of one user. */
+const READS = 8;
+const READS_PER_USER = 4;
 const APPLIED_MS = 10_000;
 const LOOK_MS = 25;
+const FIRST_ID = '0-0';
 
-/**
- * Waits until the read model has what the log holds now, so that a reader who hears everything from now on misses
- * nothing. Resolves with false when that takes too long.
- */
-export const caughtUp = async ({ log, topics }: KeptEventsOptions, emitterId: string): Promise<boolean> => {
-  const group = projectorGroup(eventSummaries.name);
-  const topic = topics.emits(emitterId);
-  if ((await log.lanes(topic)).length === 0) return true;
-  const lane = await log.laneOf(topic, emitterId);
-  const end = await log.endOf(lane);
-  // Offsets may have gaps, so an empty lag also ends the wait.
-  for (const until = performance.now() + APPLIED_MS; performance.now() < until; await pause(LOOK_MS)) {
-    if (((await log.committed(group, topic))[lane] ?? -1) + 1 >= end) return true;
-    if (((await log.lag(group, { names: [topic] }))[lane] ?? 0) === 0) return true;
+/** A large event that streams replay, read and encoded once. */
+interface SharedFrame {
+  readonly frame: Promise<Buffer | undefined>;
+  uses: number;
+}
+
+/** The kept events of a channel, for streams that resume. */
+export class KeptEvents {
+  private readonly reads = new Semaphore(READS, () => READS_PER_USER);
+  private readonly large = new Map<string, SharedFrame>();
+
+  constructor(private readonly options: KeptEventsOptions) {}
+
+  /**
+   * Waits until the read model has what the log holds now, so that a reader who hears everything from now on misses
+   * nothing. Resolves with false when that takes too long.
+   */
+  async caughtUp(emitterId: string): Promise<boolean> {
+    const { log, topics } = this.options;
+    const group = projectorGroup(eventSummaries.name);
+    const topic = topics.emits(emitterId);
+    if ((await log.lanes(topic)).length === 0) return true;
+    const lane = await log.laneOf(topic, emitterId);
+    const committed = async (): Promise<number> => (await log.committed(group, topic))[lane] ?? -1;
+    const end = await log.endOf(lane);
+    // Offsets may have gaps, so an empty lag also ends the wait.
+    for (const until = performance.now() + APPLIED_MS; performance.now() < until; await pause(LOOK_MS)) {
+      if ((await committed()) + 1 >= end) return true;
+      if (((await log.lag(group, { names: [topic] }))[lane] ?? 0) === 0) return true;
+    }
+    return false;
   }
-  return false;
-};
 
-/** Kept events of a channel with a greater id, oldest first, whole. Without an id, all of them. */
-export async function* keptEventsAfter(
-  { readModels, retained }: KeptEventsOptions,
-  emitterId: string,
-  channel: string,
-  lastId: string | undefined,
-): AsyncGenerator<LiveEvent> {
-  const last = lastId === undefined ? '' : (sortableEventId(lastId) ?? '');
-  const newer = await newerThan(readModels, listOf(emitterId, channel), last, retained);
-  for (const doc of newer.reverse()) {
-    const text = doc.payloadBytes === 0 ? doc.short : await readModels.text(eventSummaries, doc.id);
-    // An event without a text was deleted after the list was read.
-    const event = text === undefined ? undefined : liveEvent(doc, text);
-    if (event) yield event;
+  /**
+   * Kept events with a greater id, up to the newest that there is now, oldest first, whole: several small ones at once, or
+   * a large one alone. Meanwhile nothing is kept here but the large one.
+   */
+  async *after(resume: Resume): AsyncGenerator<readonly StreamFrame[]> {
+    const { emitterId, channel, lastId = FIRST_ID, form } = resume;
+    const newest = await this.page(resume, { limit: 1 });
+    const to = newest.docs[0]?.sort;
+    if (to === undefined) return;
+    for (let before = eventDocId(emitterId, channel, lastId); ;) {
+      const { docs } = await this.page(resume, { limit: PAGE, before, to });
+      const oldestFirst = [...docs].reverse();
+      const large = oldestFirst.findIndex(({ payloadBytes }) => payloadBytes > 0);
+      const small = (large === -1 ? oldestFirst : oldestFirst.slice(0, large)).flatMap(
+        (doc) => frameOf(doc, doc.short, form) ?? [],
+      );
+      const next = oldestFirst[large];
+      const last = next ?? oldestFirst.at(-1);
+      if (!last) return;
+      before = last.id;
+      if (small.length > 0) yield small;
+      if (next) yield* this.largeOne(resume, next);
+    }
+  }
+
+  private async *largeOne(resume: Resume, doc: EventDoc): AsyncGenerator<readonly StreamFrame[]> {
+    const key = `${resume.form} ${doc.id}`;
+    let shared = this.large.get(key);
+    if (!shared) this.large.set(key, (shared = { frame: this.read(resume, doc), uses: 0 }));
+    shared.uses++;
+    try {
+      const frame = await shared.frame;
+      // Without a text it was deleted after the list was read.
+      if (frame) yield [{ sort: doc.sort, frame }];
+    } finally {
+      if (--shared.uses === 0) this.large.delete(key);
+    }
+  }
+
+  private read({ form, userId }: Resume, doc: EventDoc): Promise<Buffer | undefined> {
+    return this.reads.run(userId, async () => {
+      const text = await this.options.readModels.text(eventSummaries, doc.id);
+      return text === undefined ? undefined : frameOf(doc, text, form)?.frame;
+    });
+  }
+
+  private page({ emitterId, channel, userId }: Resume, query: Omit<PageQuery, 'where'>): Promise<Page<EventDoc>> {
+    const where = { list: listOf(emitterId, channel) };
+    return this.reads.run(userId, () =>
+      this.options.readModels.page<EventDoc>(eventSummaries, { ...query, where, withTotal: false, sortOf }),
+    );
   }
 }
 
-/** Newest first. */
-const newerThan = async (
-  readModels: ReadModelStore,
-  list: string,
-  last: string,
-  retained: number,
-): Promise<EventDoc[]> => {
-  const found: EventDoc[] = [];
-  for (let after: string | undefined; found.length < retained;) {
-    const limit = Math.min(PAGE, retained - found.length);
-    const query = { where: { list }, limit, withTotal: false, ...(after === undefined ? {} : { after }) };
-    const { docs } = await readModels.page<EventDoc>(eventSummaries, query);
-    const newer = docs.filter(({ sort }) => sort > last);
-    found.push(...newer);
-    if (newer.length < limit) break;
-    after = docs.at(-1)?.id;
-  }
-  return found;
+const frameOf = (doc: EventDoc, text: string, form: StreamForm): StreamFrame | undefined => {
+  const event = liveEvent(doc, text);
+  return event && { sort: event.sort, frame: event.frame(form) };
 };
+
+const sortOf = (id: string): string | undefined => sortableEventId(id.slice(id.lastIndexOf('/') + 1));

@@ -4,18 +4,11 @@ import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { jsonParts } from '#libs/http/raw-json.js';
 
-/** An event on its way to open streams. */
-export interface LiveEvent {
-  readonly emitterId: string;
-  readonly channel: string;
-  /** Event id, and the same in fixed width, which orders the events of an emitter. */
-  readonly id: string;
-  readonly sort: string;
-  /** The emitted value as one line of JSON. */
-  readonly payload: string;
-  /** The event summary with the whole event, as one line of JSON. */
-  envelope(): string;
-}
+/**
+ * How a stream shows an event: the emitted value alone, the event summary with the whole event, or the value with its
+ * channel in `event:`.
+ */
+export type StreamForm = 'plain' | 'envelope' | 'named';
 
 interface Emitted {
   readonly emitterId: string;
@@ -26,28 +19,68 @@ interface Emitted {
   readonly summary?: string;
   readonly ts?: string;
   readonly test?: '1';
+  /** No listener gets it. */
+  readonly notrigger?: '1';
 }
 
-/** @param text JSON text of the value. */
+/** `event:` of what was sent with `x-pd-notrigger` (docs/reference/rest-api.md#stream-test-events). */
+const TEST = 'test';
+
+/** An event on its way to open streams. */
+export class LiveEvent {
+  private readonly frames = new Map<StreamForm, Buffer>();
+
+  /**
+   * @param sort the event id in fixed width, which orders the events of an emitter.
+   * @param text JSON text of the emitted value.
+   */
+  constructor(
+    readonly sort: string,
+    private readonly emitted: Emitted,
+    private readonly text: string,
+  ) {}
+
+  get emitterId(): string {
+    return this.emitted.emitterId;
+  }
+
+  get channel(): string {
+    return this.emitted.channel;
+  }
+
+  /** The event as it is sent. Made at the first call for a form; all streams of that form write this one buffer. */
+  frame(form: StreamForm): Buffer {
+    let frame = this.frames.get(form);
+    if (!frame) this.frames.set(form, (frame = Buffer.from(this.textOf(form))));
+    return frame;
+  }
+
+  private textOf(form: StreamForm): string {
+    const { emitted } = this;
+    const name = emitted.notrigger === '1' ? TEST : form === 'named' ? oneLine(emitted.channel) : undefined;
+    const data =
+      form === 'envelope'
+        ? [...jsonParts(eventSummary({ doc: emitted, event: this.text, truncated: false }))].join('')
+        : this.text;
+    return `id: ${emitted.eventId}\n${name === undefined ? '' : `event: ${name}\n`}data: ${oneLine(data)}\n\n`;
+  }
+}
+
+/**
+ * Undefined for an event whose id is none.
+ *
+ * @param text JSON text of the value.
+ */
 export const liveEvent = (emitted: Emitted, text: string): LiveEvent | undefined => {
-  const { emitterId, channel, eventId: id } = emitted;
-  const sort = sortableEventId(id);
-  if (sort === undefined) return undefined;
-  return {
-    emitterId,
-    channel,
-    id,
-    sort,
-    payload: oneLine(text),
-    envelope: () => oneLine([...jsonParts(eventSummary({ doc: emitted, event: text, truncated: false }))].join('')),
-  };
+  const sort = sortableEventId(emitted.eventId);
+  return sort === undefined ? undefined : new LiveEvent(sort, emitted, text);
 };
 
 /** Undefined for a record that brings no event to readers: a deletion, or an event that waits. */
 export const liveEventOf = ({ headers, value }: LogRecord): LiveEvent | undefined => {
   const { kind, id: eventId, emitter: emitterId, channel, emit: emitId } = headers as EmitHeaders;
   if (kind !== 'emit') return undefined;
-  const { dedupe, summary, ts, test } = headers;
+  const { dedupe, summary, ts, test, notrigger } = headers;
   const emitted: Emitted = {
     emitterId,
     channel,
@@ -57,9 +90,10 @@ export const liveEventOf = ({ headers, value }: LogRecord): LiveEvent | undefine
     ...(summary === undefined ? {} : { summary }),
     ...(ts === undefined ? {} : { ts }),
     ...(test === undefined ? {} : { test: '1' }),
+    ...(notrigger === '1' ? { notrigger } : {}),
   };
   return liveEvent(emitted, value);
 };
 
 /** A line break in JSON text is white space, and would end a line of the stream. */
-const oneLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json);
+const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text);

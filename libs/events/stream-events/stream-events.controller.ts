@@ -16,10 +16,11 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { workspaceOfEmitter } from '../find-emitter.js';
-import { EMITTERS, type Emitters, EVENT_SETTINGS, type EventSettings } from '../ports.js';
+import { EMITTERS, type Emitters } from '../ports.js';
 import { type EventStream, type StreamOptions } from './event-stream.js';
 import { EventStreams } from './event-streams.js';
-import { caughtUp, type KeptEventsOptions, keptEventsAfter } from './kept-events.js';
+import { type StreamForm } from './live-event.js';
+import { KeptEvents } from './kept-events.js';
 
 const REPLIES = {
   200: {
@@ -33,7 +34,7 @@ const LAST = 'Id of the last event that the reader has, as in the header Last-Ev
 /** Live events (docs/reference/rest-api.md#streams). */
 @Controller('v1')
 export class StreamEventsController {
-  private readonly kept: KeptEventsOptions;
+  private readonly kept: KeptEvents;
 
   constructor(
     private readonly streams: EventStreams,
@@ -41,9 +42,8 @@ export class StreamEventsController {
     @Inject(READ_MODELS) readModels: ReadModelStore,
     @Inject(STREAM_LOG) log: StreamLog,
     @Inject(TOPIC_POLICY) topics: TopicPolicy,
-    @Inject(EVENT_SETTINGS) { retained }: EventSettings,
   ) {
-    this.kept = { readModels, log, topics, retained };
+    this.kept = new KeptEvents({ readModels, log, topics });
   }
 
   /** Without an id the stream begins with the next event. */
@@ -70,7 +70,8 @@ export class StreamEventsController {
   ): Promise<void> {
     const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'source', id);
     const lastId = lastEventId(request, params);
-    const options = { emitterId: id, channel: channelOf(params), envelope: isSet(params, 'envelope'), named: false };
+    const form: StreamForm = isSet(params, 'envelope') ? 'envelope' : 'plain';
+    const options = { emitterId: id, channel: channelOf(params), form };
     const stream = await this.open(options, { caller, workspaceId }, request, response, 'sse-handshake');
     if (stream && lastId !== undefined) await this.replay(stream, options.channel, lastId);
     else stream?.release();
@@ -94,7 +95,7 @@ export class StreamEventsController {
   ): Promise<void> {
     const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'workflow', id);
     const lastId = lastEventId(request, params);
-    const options = { emitterId: id, channel: undefined, envelope: false, named: true };
+    const options: StreamOptions = { emitterId: id, channel: undefined, form: 'named' };
     const stream = await this.open(options, { caller, workspaceId }, request, response, 'keepalive');
     if (stream) await this.replay(stream, '', lastId);
   }
@@ -112,24 +113,25 @@ export class StreamEventsController {
       return undefined;
     }
     request.socket.setNoDelay(true);
-    const reader = { apiKeyId: caller.apiKeyId, workspaceId };
+    const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
     const stream = await this.streams.open(options, reader, response, keepAlive);
     stream.open(keepAlive);
     return stream;
   }
 
   private async replay(stream: EventStream, channel: string, lastId: string | undefined): Promise<void> {
-    const { emitterId } = stream.options;
+    const { emitterId, form } = stream.options;
+    const { userId } = stream.reader;
     try {
-      if (!(await caughtUp(this.kept, emitterId))) return stream.end('events not readable in time');
-      for await (const event of keptEventsAfter(this.kept, emitterId, channel, lastId)) {
+      if (!(await this.kept.caughtUp(emitterId))) return stream.end('events not readable in time');
+      for await (const events of this.kept.after({ emitterId, channel, lastId, form, userId })) {
         if (stream.isOver) return;
-        await stream.replay(event);
+        await this.streams.replay(stream, events);
       }
       stream.release();
-    } catch {
+    } catch (error) {
       // The headers are sent, so the client cannot be answered. It connects again with the same id.
-      stream.end('read failed');
+      stream.end('read failed', error);
     }
   }
 }

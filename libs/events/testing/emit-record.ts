@@ -1,10 +1,11 @@
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type StreamPorts } from '../ports.js';
+import { unsentLimits } from '../stream-events/unsent-bytes.js';
 
 /** For specs that open no stream. */
 export const NO_STREAMS: StreamPorts = {
-  settings: { perKey: 1, inAll: 1 },
+  settings: { perUser: 1, inAll: 1, unsent: unsentLimits() },
   mayRead: () => true,
   exists: () => true,
   shuttingDown: () => false,
