@@ -1,0 +1,140 @@
+import { EventEmitter } from 'node:events';
+import { type ServerResponse } from 'node:http';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { type StreamPorts, type StreamSettings } from '../ports.js';
+import {
+  type EndedStream,
+  type EventStream,
+  type StreamFrame,
+  type StreamOptions,
+} from '../stream-events/event-stream.js';
+import { EventStreams } from '../stream-events/event-streams.js';
+import { liveEvent } from '../stream-events/live-event.js';
+import { type StreamReader, type UnsentLimits } from '../stream-events/unsent-bytes.js';
+import { id, topics } from './emit-record.js';
+
+/** A response whose client reads only when told. */
+export class FakeResponse extends EventEmitter {
+  written: Buffer[] = [];
+  destroyed = false;
+  reads = true;
+  private unread: { readonly bytes: number; readonly taken: () => void }[] = [];
+  get writableLength(): number {
+    return this.unread.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+  get writableNeedDrain(): boolean {
+    return this.writableLength > 16_384;
+  }
+  get text(): string {
+    return Buffer.concat(this.written).toString();
+  }
+  writeHead(): this {
+    return this;
+  }
+  write(part: Buffer, taken: () => void): boolean {
+    this.written.push(part);
+    if (this.reads) taken();
+    else this.unread.push({ bytes: part.length, taken });
+    return !this.writableNeedDrain;
+  }
+  /** Takes what was written so far. */
+  readOnce(): void {
+    for (const { taken } of this.unread.splice(0)) taken();
+    this.emit('drain');
+  }
+  read(): void {
+    this.reads = true;
+    this.readOnce();
+  }
+  end(): void {
+    this.emit('close');
+  }
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+  /** Values of the events that were written. */
+  get data(): unknown[] {
+    return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as unknown);
+  }
+}
+
+export const MB = 1 << 20;
+export const LIMITS: UnsentLimits = { user: 8 * MB, workspace: 12 * MB, process: 16 * MB };
+const OPTIONS: StreamOptions = { emitterId: 'dc_a', channel: '', form: 'plain' };
+
+interface OpenStream {
+  readonly stream: EventStream;
+  readonly response: FakeResponse;
+}
+
+/** The streams of a process, and what they ask of it. */
+export class StreamWorld {
+  readonly log = new InMemoryStreamLog();
+  readonly ended: (EndedStream & StreamReader)[] = [];
+  readonly opened: EventStream[] = [];
+  readonly streams: EventStreams;
+  allowed = true;
+  exists = true;
+  stopping = false;
+
+  constructor(settings: Partial<StreamSettings> = {}) {
+    const ports: StreamPorts = {
+      settings: { perUser: 3, inAll: 16, unsent: LIMITS, ...settings },
+      mayRead: () => this.allowed,
+      exists: () => this.exists,
+      shuttingDown: () => this.stopping,
+      onEnded: (each) => void this.ended.push(each),
+    };
+    this.streams = new EventStreams(this.log, ports);
+  }
+
+  async start(): Promise<void> {
+    for (const emitter of ['dc_a', 'dc_b', 'p_a']) await this.log.createTopic(topics.emits(emitter), {});
+  }
+
+  async open(options: Partial<StreamOptions> = {}, userId = 'u_1', workspaceId = 'o_1'): Promise<OpenStream> {
+    const response = new FakeResponse();
+    const reader = { apiKeyId: 'key_1', userId, workspaceId };
+    const given = { ...OPTIONS, ...options };
+    const stream = await this.streams.open(given, reader, response as unknown as ServerResponse, 'keep');
+    this.opened.push(stream);
+    stream.open('keep');
+    await turns();
+    return { stream, response };
+  }
+
+  /** A stream whose live events do not wait. Its client reads nothing. */
+  async openUnread(options: Partial<StreamOptions> = {}, userId = 'u_1', workspaceId = 'o_1'): Promise<OpenStream> {
+    const { stream, response } = await this.open(options, userId, workspaceId);
+    stream.release();
+    response.reads = false;
+    return { stream, response };
+  }
+
+  async publish(...records: LogRecord[]): Promise<void> {
+    await this.log.publish(records);
+    await turns();
+  }
+
+  /** What the checks of some seconds find, without their time. */
+  checks(count: number): readonly boolean[] {
+    return Array.from({ length: count }, () => this.opened.map((stream) => stream.isStalled())).flat();
+  }
+}
+
+/** Lets everything be written that may be. */
+export const turns = async (): Promise<void> => {
+  for (let n = 0; n < 300; n++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** The n-th event of dc_a, as it is replayed. */
+export const kept = (n: number, payload: unknown = n): StreamFrame => {
+  const emitted = { emitterId: 'dc_a', channel: '', eventId: id(n), emitId: `emit-${n}` };
+  const made = liveEvent(emitted, JSON.stringify(payload));
+  if (!made) throw new Error('no event');
+  return { sort: made.sort, frame: made.frame('plain') };
+};
+
+export const large = (mb: number): string => 'x'.repeat(mb * MB);
