@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Budget } from './budget.js';
 
-const made = (): Budget<'user' | 'workspace'> => new Budget<'user' | 'workspace'>({ user: 10, workspace: 15, process: 25 });
+const made = (): Budget<'user' | 'workspace'> =>
+  new Budget<'user' | 'workspace'>({ user: 10, workspace: 15, process: 25 });
 
 describe('Budget', () => {
   it('names the scope that an amount would exceed, its limit and what it would hold', () => {
