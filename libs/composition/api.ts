@@ -105,6 +105,9 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
     onFinished: httpObserver(log, metrics),
   });
   await app.init();
-  metrics.sampled('sluice_streams_open', 'Open streams of events', () => app.get(EventStreams, { strict: false }).size);
+  const streams = app.get(EventStreams, { strict: false });
+  metrics.sampled('sluice_streams_open', 'Open streams of events', () => streams.size);
+  const unsent = 'Bytes that streams of events keep for readers that have not taken them';
+  metrics.sampled('sluice_streams_unsent_bytes', unsent, () => streams.unsentBytes);
   return app;
 };
