@@ -22,7 +22,7 @@ const makeUser = () =>
   new Promise((resolve, reject) => {
     const { hostname, port, username, password: secret } = server;
     const options = {
-      ...{ method: 'POST', hostname, port, path: '/users/', auth: `${username}:${secret}` },
+      ...{ method: 'POST', hostname, port, path: '/users/', auth: [username, secret].map(decodeURIComponent).join(':') },
       ...{ ca: caFile === null ? undefined : readFileSync(caFile), agent: false },
       headers: { 'content-type': 'application/json' },
     };

@@ -64,6 +64,26 @@ describe('settings', () => {
     ['SLUICE_TIMER_FIRST_TICK', 'ON', 'timerFirstTick', true],
     ['SLUICE_RUN_TIMEOUT_S', '900', 'runTimeoutS', 900],
     ['SLUICE_ENDPOINT_RATE', '0', 'endpointRate', 0],
+    ...[
+      'esdb://a:2113,b:2113,c:2113?tls=false',
+      'esdb://a,b',
+      'esdb+discover://u:p%40ss@es.example.com:2113?tls=true&tlsCaFile=/ca.crt&nodePreference=leader',
+    ].map((url) => ['SLUICE_EVENTSTORE_URL', url, 'eventStoreUrl', url] as const),
+    ...[
+      'mongodb://a:1,b:2,c:3/x?replicaSet=rs0',
+      'mongodb+srv://u:p%40ss@m.example.com/x?retryWrites=true',
+      'mongodb://[::1]:27017,[2001:db8::1]/x',
+      'mongodb://%2Ftmp%2Fmongodb-27017.sock/x',
+    ].map((url) => ['SLUICE_MONGO_URL', url, 'mongoUrl', url] as const),
+    [
+      'SLUICE_KAFKA_BROKERS',
+      'a:1, b.example.com:65535,[2001:db8::1]:9092,',
+      'kafkaBrokers',
+      ['a:1', 'b.example.com:65535', '[2001:db8::1]:9092'],
+    ],
+    ...['smtp://[::1]:25', 'smtps://u:p%40ss@m.example.com', 'smtp://m:25?tls.rejectUnauthorized=false'].map(
+      (url) => ['SLUICE_SMTP_URL', url, 'smtpUrl', url] as const,
+    ),
   ] as const)('%s=%j is read', (name, given, field, value) => {
     expect(loadConfig({ [name]: given })[field]).toEqual(value);
   });
@@ -112,7 +132,12 @@ describe('settings', () => {
     [
       'SLUICE_KAFKA_BROKERS',
       'a:1,b',
-      'SLUICE_KAFKA_BROKERS is "a:1,b" ("b" is not host:port); allowed: host:port, separated by commas',
+      'SLUICE_KAFKA_BROKERS is "a:1,b" ("b" is not host:port); allowed: host:port, or [address]:port with an IPv6 address, separated by commas',
+    ],
+    [
+      'SLUICE_KAFKA_BROKERS',
+      '::1:9092',
+      'SLUICE_KAFKA_BROKERS is "::1:9092" ("::1:9092" is not host:port; write an IPv6 address as [address]:port); allowed: host:port, or [address]:port with an IPv6 address, separated by commas',
     ],
   ])('%s=%j is refused', (name, given, problem) => {
     expect(problems({ [name]: given })).toEqual([problem]);
@@ -130,6 +155,13 @@ describe('settings', () => {
     ['SLUICE_RUN_TIMEOUT_S', '901'],
     ['SLUICE_HOST', 'http://x'],
     ['SLUICE_MONGO_URL', 'http://x'],
+    ['SLUICE_MONGO_URL', 'mongodb://'],
+    ['SLUICE_EVENTSTORE_URL', 'esdb://a:1, b:2'],
+    ['SLUICE_EVENTSTORE_URL', 'kurrentdb://a:1'],
+    ['SLUICE_KAFKA_BROKERS', 'a:0'],
+    ['SLUICE_KAFKA_BROKERS', 'a:99999'],
+    ['SLUICE_KAFKA_BROKERS', '[a]:9092'],
+    ['SLUICE_KAFKA_BROKERS', 'PLAINTEXT://a:9092'],
   ])('%s=%j is refused and named', (name, given) => {
     expect(problems({ [name]: given })).toEqual([expect.stringContaining(`${name} is ${JSON.stringify(given)}`)]);
   });
@@ -146,6 +178,27 @@ describe('settings', () => {
       'SLUICE_SECRET_KEY',
     ]);
     expect(() => loadConfig(env)).toThrow(/^wrong settings:\n {2}SLUICE_PORT is "x"/);
+  });
+
+  it.each([
+    [{ SLUICE_EVENTSTORE_URL: 'es:2113' }, ['SLUICE_EVENTSTORE_URL']],
+    [{ SLUICE_KAFKA_BROKERS: 'a', SLUICE_MONGO_URL: 'b' }, ['SLUICE_MONGO_URL', 'SLUICE_KAFKA_BROKERS']],
+    [{ SLUICE_SECRET_KEY: 'short', SLUICE_SECRET_KEY_PREVIOUS: 'ab'.repeat(32) }, ['SLUICE_SECRET_KEY']],
+    [{ SLUICE_KAFKA_SASL_MECHANISM: 'kerberos', SLUICE_KAFKA_USERNAME: 'u' }, ['SLUICE_KAFKA_SASL_MECHANISM']],
+    [
+      { SLUICE_KAFKA_SASL_MECHANISM: 'plain', SLUICE_KAFKA_USERNAME: 'a,b', SLUICE_KAFKA_PASSWORD: 'p' },
+      ['SLUICE_KAFKA_USERNAME'],
+    ],
+  ])('%j are refused once, and not called missing as well', (env, names) => {
+    const complete = {
+      SLUICE_ENGINE: 'distributed',
+      SLUICE_EVENTSTORE_URL: 'esdb://a',
+      SLUICE_MONGO_URL: 'mongodb://a',
+      SLUICE_KAFKA_BROKERS: 'a:1',
+      SLUICE_PUBLIC_URL: 'http://a',
+      SLUICE_SECRET_KEY: 'ab'.repeat(32),
+    };
+    expect(problems({ ...complete, ...env }).map((problem) => problem.split(' ', 1)[0])).toEqual(names);
   });
 
   it('are refused when streams are to have a prefix and none', () => {

@@ -21,17 +21,19 @@ type AnySetting = (typeof SETTINGS)[keyof typeof SETTINGS];
  */
 export const loadConfig = (env: Environment, warn: (text: string) => void = () => undefined): Config => {
   const problems: string[] = [];
+  const refused = new Set<string>();
   const values: [string, unknown][] = Object.entries<AnySetting>(SETTINGS).map(([field, setting]) => {
     const given = env[setting.name]?.trim() ?? '';
     if (given === '') return [field, setting.fallback];
     const parsed = setting.parse(given);
     if (parsed.ok) return [field, parsed.value];
     problems.push(problemOf(setting, given, parsed.reason));
+    refused.add(setting.name);
     return [field, setting.fallback];
   });
   // Each setting has one entry of its own type, so the cast matches the type of SETTINGS.
   const config = Object.fromEntries(values) as Config;
-  problems.push(...contradictions(config));
+  problems.push(...contradictions(config, refused));
   if (problems.length > 0) throw new WrongSettings(problems);
   for (const text of unknownSettings(env)) warn(text);
   return config;
@@ -42,31 +44,38 @@ const problemOf = ({ name, allowed, secret }: AnySetting, given: string, reason:
   return `${name} is ${shown}${reason === undefined ? '' : ` (${reason})`}; allowed: ${allowed}`;
 };
 
-const contradictions = (config: Config): string[] => [
-  ...wrongPreviousKey(config),
-  ...prefixedAndNot(config),
-  ...missingForServers(config),
-  ...wrongKafkaSecurity(config),
-];
+interface Contradiction {
+  /** The settings that it is about. */
+  readonly names: readonly string[];
+  readonly text: string;
+}
 
-const wrongPreviousKey = ({ secretKey, secretKeyPrevious }: Config): string[] => {
+/** A refused setting has its fallback here, so nothing is concluded from it. */
+const contradictions = (config: Config, refused: ReadonlySet<string>): string[] =>
+  [
+    ...wrongPreviousKey(config),
+    ...prefixedAndNot(config),
+    ...missingForServers(config),
+    ...wrongKafkaSecurity(config),
+  ].flatMap(({ names, text }) => (names.some((name) => refused.has(name)) ? [] : [text]));
+
+const wrongPreviousKey = ({ secretKey, secretKeyPrevious }: Config): Contradiction[] => {
   if (secretKeyPrevious === null) return [];
-  const { name } = SETTINGS.secretKeyPrevious;
-  if (secretKey === null)
-    return [
-      `${name} is given without ${SETTINGS.secretKey.name}: give the new key as ${SETTINGS.secretKey.name}, or unset it`,
-    ];
+  const [name, other] = [SETTINGS.secretKeyPrevious.name, SETTINGS.secretKey.name];
+  const about = (text: string): Contradiction[] => [{ names: [name, other], text: `${name} ${text}` }];
+  if (secretKey === null) return about(`is given without ${other}: give the new key as ${other}, or unset it`);
   if (!secretKeyFrom(secretKey).equals(secretKeyFrom(secretKeyPrevious))) return [];
-  return [`${name} is the same key as ${SETTINGS.secretKey.name}: unset it, or give the former key`];
+  return about(`is the same key as ${other}: unset it, or give the former key`);
 };
 
-const prefixedAndNot = ({ eventStorePrefix, eventStoreUnprefixed }: Config): string[] => {
+const prefixedAndNot = ({ eventStorePrefix, eventStoreUnprefixed }: Config): Contradiction[] => {
   if (eventStorePrefix === null || !eventStoreUnprefixed) return [];
   const [prefix, unprefixed] = [SETTINGS.eventStorePrefix.name, SETTINGS.eventStoreUnprefixed.name];
-  return [`${prefix} is given with ${unprefixed}, which means streams without a prefix: unset one of them`];
+  const text = `${prefix} is given with ${unprefixed}, which means streams without a prefix: unset one of them`;
+  return [{ names: [prefix, unprefixed], text }];
 };
 
-const missingForServers = (config: Config): string[] => {
+const missingForServers = (config: Config): Contradiction[] => {
   if (config.engine === 'embedded') return [];
   const needed = [
     [SETTINGS.eventStoreUrl, config.eventStoreUrl === null],
@@ -76,30 +85,34 @@ const missingForServers = (config: Config): string[] => {
     [SETTINGS.publicUrl, config.publicUrl === null],
     [SETTINGS.secretKey, config.secretKey === null],
   ] as const;
-  return needed.flatMap(([{ name, allowed }, missing]) =>
-    missing ? [`${name} is not given, and SLUICE_ENGINE=distributed needs it; allowed: ${allowed}`] : [],
-  );
+  return needed.flatMap(([{ name, allowed }, missing]) => {
+    const text = `${name} is not given, and SLUICE_ENGINE=distributed needs it; allowed: ${allowed}`;
+    return missing ? [{ names: [name], text }] : [];
+  });
 };
 
 /** Settings of Kafka that mean nothing without another one. */
-const wrongKafkaSecurity = (config: Config): string[] => {
+const wrongKafkaSecurity = (config: Config): Contradiction[] => {
   const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey, kafkaSaslMechanism, kafkaUsername, kafkaPassword } = config;
   const withUser = kafkaSaslMechanism !== 'none';
-  const tls = `${SETTINGS.kafkaTls.name}=true`;
   const mechanism = SETTINGS.kafkaSaslMechanism;
+  const tls = { name: SETTINGS.kafkaTls.name, how: `${SETTINGS.kafkaTls.name}=true` };
+  const withMechanism = { name: mechanism.name, how: `${mechanism.name} (${mechanism.allowed})` };
+  const other = ({ name }: AnySetting): { readonly name: string; readonly how: string } => ({ name, how: name });
   const pairs = [
     [SETTINGS.kafkaTlsCa, kafkaTlsCa !== null && !kafkaTls, tls],
     [SETTINGS.kafkaTlsCert, kafkaTlsCert !== null && !kafkaTls, tls],
-    [SETTINGS.kafkaTlsCert, kafkaTlsCert !== null && kafkaTlsKey === null, SETTINGS.kafkaTlsKey.name],
-    [SETTINGS.kafkaTlsKey, kafkaTlsKey !== null && kafkaTlsCert === null, SETTINGS.kafkaTlsCert.name],
-    [mechanism, withUser && kafkaUsername === null, SETTINGS.kafkaUsername.name],
-    [mechanism, withUser && kafkaPassword === null, SETTINGS.kafkaPassword.name],
-    [SETTINGS.kafkaUsername, kafkaUsername !== null && !withUser, `${mechanism.name} (${mechanism.allowed})`],
-    [SETTINGS.kafkaPassword, kafkaPassword !== null && !withUser, `${mechanism.name} (${mechanism.allowed})`],
+    [SETTINGS.kafkaTlsCert, kafkaTlsCert !== null && kafkaTlsKey === null, other(SETTINGS.kafkaTlsKey)],
+    [SETTINGS.kafkaTlsKey, kafkaTlsKey !== null && kafkaTlsCert === null, other(SETTINGS.kafkaTlsCert)],
+    [mechanism, withUser && kafkaUsername === null, other(SETTINGS.kafkaUsername)],
+    [mechanism, withUser && kafkaPassword === null, other(SETTINGS.kafkaPassword)],
+    [SETTINGS.kafkaUsername, kafkaUsername !== null && !withUser, withMechanism],
+    [SETTINGS.kafkaPassword, kafkaPassword !== null && !withUser, withMechanism],
   ] as const;
-  return pairs.flatMap(([{ name }, isWrong, missing]) =>
-    isWrong ? [`${name} is given without ${missing}: give both, or neither`] : [],
-  );
+  return pairs.flatMap(([{ name }, isWrong, missing]) => {
+    const text = `${name} is given without ${missing.how}: give both, or neither`;
+    return isWrong ? [{ names: [name, missing.name], text }] : [];
+  });
 };
 
 /** Returns a sentence for each unknown variable that looks like a setting, with the nearest known name. */
@@ -155,6 +168,7 @@ export const configReference = (): string => {
     '# Settings',
     'Environment variables, read once at start. A wrong value is refused at start; `sluice config` prints what is in force. This page is generated from libs/config/settings.ts.',
     '<a id="env-file"></a>Each program also reads the `SLUICE_` variables of the file `.env` in its working directory, if there is one. The environment wins over the file. Other names in the file have no effect. A line that is not `NAME=value` is refused at start, with its number.',
+    '<a id="engine-urls"></a>`SLUICE_EVENTSTORE_URL` and `SLUICE_MONGO_URL` are read by the clients of these servers, with every host and option that they take. What a client refuses is refused at the start, with its reason. An option that the client of EventStoreDB does not know is ignored, with a warning. That client takes host names and IPv4 addresses only.',
     ...groups.map(section),
     '',
   ]

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { choice, flag, integer, list, optionalText, text } from './setting.js';
 
 const ENGINES = 'Engines';
@@ -6,10 +7,27 @@ const PEM_FILE = 'the path of a PEM file';
 /** Prefix of streams in EventStoreDB, unless another one is given. */
 export const DEFAULT_STREAM_PREFIX = 'sluice';
 
+/**
+ * Only the scheme. The rest is judged by the client of the engine at the start (docs/reference/config.md#engine-urls),
+ * because no other parser knows what it takes: several hosts in one URL are no URL for Node.
+ */
 const url =
   (scheme: RegExp) =>
   (given: string): string | undefined =>
-    scheme.test(given) && URL.canParse(given) ? given : undefined;
+    scheme.test(given) && !/\s/.test(given) ? given : undefined;
+
+const PORT = /^\d{1,5}$/;
+
+/** Returns why an entry of a list of brokers is wrong. */
+const broker = (entry: string): string | undefined => {
+  const [, address, name, port = ''] = /^(?:\[([^\]]*)\]|([^\s:/@[\]]+)):(\S*)$/.exec(entry) ?? [];
+  if (address === undefined && name === undefined)
+    return `"${entry}" is not host:port${isIPv6(entry.replace(/:\d+$/, '')) ? '; write an IPv6 address as [address]:port' : ''}`;
+  if (address !== undefined && !isIPv6(address)) return `"${address}" in "${entry}" is no IPv6 address`;
+  return PORT.test(port) && Number(port) >= 1 && Number(port) <= 65_535
+    ? undefined
+    : `"${entry}" is not host:port, with a port from 1 to 65535`;
+};
 
 const namespace = (given: string): string | undefined => (/^[A-Za-z0-9_.]{1,60}$/.test(given) ? given : undefined);
 
@@ -26,24 +44,24 @@ export const engines = {
     name: 'SLUICE_EVENTSTORE_URL',
     group: ENGINES,
     shownDefault: 'none',
-    allowed: 'an esdb:// or esdb+discover:// URL',
-    accept: url(/^(esdb|kurrentdb)(\+discover)?:\/\//),
+    allowed: 'an esdb:// or esdb+discover:// URL, with one host or several',
+    accept: url(/^esdb(\+discover)?:\/\/[^/?]/),
     sentence: 'EventStoreDB of the distributed engine.',
   }),
   mongoUrl: optionalText({
     name: 'SLUICE_MONGO_URL',
     group: ENGINES,
     shownDefault: 'none',
-    allowed: 'a mongodb:// or mongodb+srv:// URL',
-    accept: (given) => (/^mongodb(\+srv)?:\/\/\S+$/.test(given) ? given : undefined),
+    allowed: 'a mongodb:// or mongodb+srv:// URL, with one host or several',
+    accept: url(/^mongodb(\+srv)?:\/\/[^/?]/),
     sentence:
       'MongoDB of the distributed engine. maxPoolSize in it is the number of connections to each server for each process; 50 without it.',
   }),
   kafkaBrokers: list({
     name: 'SLUICE_KAFKA_BROKERS',
     group: ENGINES,
-    allowed: 'host:port',
-    check: (entry) => (/^[^\s:/]+:\d{1,5}$/.test(entry) ? undefined : `"${entry}" is not host:port`),
+    allowed: 'host:port, or [address]:port with an IPv6 address',
+    check: broker,
     sentence: 'Kafka brokers of the distributed engine.',
   }),
   kafkaTls: flag({

@@ -24,11 +24,44 @@ export interface ConnectOptions {
   readonly url: string;
   /** Appends of this client share one stream (BatchAppend) if the server supports it. Off by default: docs/adr/0013. */
   readonly batchAppend: boolean;
+  /** Told what the client warns of. Default: nobody. */
+  readonly onWarning?: (text: string, fields: object) => void;
 }
 
-/** Prepares a client; the first call connects. Throws for a malformed connection string. */
-export const connect = ({ url, batchAppend }: ConnectOptions): Connection => {
-  const client = EventStoreDBClient.connectionString(url);
+/**
+ * The client prints its warnings, with the whole connection string and so the password. It does so within this call, so
+ * they are taken from the console here, and only the line without the string is kept.
+ */
+const clientOf = (url: string): { readonly client: EventStoreDBClient; readonly warnings: readonly string[] } => {
+  const warnings: string[] = [];
+  const { warn } = console;
+  console.warn = (text: unknown): void => void warnings.push(String(text).split('\n', 1)[0] ?? '');
+  try {
+    return { client: EventStoreDBClient.connectionString(url), warnings };
+  } catch (error) {
+    throw new RefusedStart(`SLUICE_EVENTSTORE_URL is refused by the client of EventStoreDB: ${refusalOf(error, url)}`);
+  } finally {
+    console.warn = warn;
+  }
+};
+
+/** The client quotes the place that it cannot read, which may hold a part of the password. */
+const refusalOf = (error: unknown, url: string): string => {
+  const { location, expected } = error as { readonly location?: unknown; readonly expected?: unknown };
+  if (!Array.isArray(location) || typeof expected !== 'string') return messageOf(error);
+  const [from, to] = location as [number, number];
+  const isSecret = from < url.lastIndexOf('@');
+  const found = isSecret || to <= from ? '' : ` instead of "${url.slice(from, to)}"`;
+  return `it expects ${expected} at character ${from + 1}${found}`;
+};
+
+/**
+ * Prepares a client; the first call connects. Throws RefusedStart, with the client's own reason but without credentials,
+ * for a connection string that it does not take and for a certificate that cannot be read.
+ */
+export const connect = ({ url, batchAppend, onWarning }: ConnectOptions): Connection => {
+  const { client, warnings } = clientOf(url);
+  for (const warning of warnings) onWarning?.(`SLUICE_EVENTSTORE_URL: ${warning}`, {});
   if (!batchAppend) {
     // The client asks this before it chooses the kind of append. A test on the calls that the server sees pins it.
     Object.defineProperty(client, 'supports', { value: () => Promise.resolve(false) });

@@ -61,7 +61,7 @@ export interface EventStoreDbOptions {
 export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<EventStoreDbEventStore> => {
   const { url, prefix, onWarning, batchAppend = false, refuseUnprefixed: stream } = options;
   const names = streamNames(prefix);
-  const connection = connect({ url, batchAppend });
+  const connection = connect({ url, batchAppend, onWarning });
   try {
     await allowed(connection);
     await refuseOldServer(connection, OPEN_MS);

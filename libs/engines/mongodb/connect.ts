@@ -1,5 +1,6 @@
 import { MongoClient, type Db, type MongoClientOptions } from 'mongodb';
 import { withDeadline } from '#libs/async/deadline.js';
+import { RefusedStart } from '#libs/config/refused-start.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { connectionError } from './refused-connection.js';
 
@@ -31,7 +32,8 @@ const CONNECTING = 4;
 
 /**
  * One client for all ports. Writes are on the disks of a majority, and reads return majority data. Rejects within 4 s
- * when the server cannot be reached, and with RefusedStart when it refuses the user or its certificate is not trusted,
+ * when the server cannot be reached, and with RefusedStart when the driver does not take the URL, the server refuses the user or its certificate is not
+ * trusted,
  * naming hosts but never credentials.
  */
 export const connectMongo = async (url: string, database?: string): Promise<MongoConnection> => {
@@ -40,7 +42,8 @@ export const connectMongo = async (url: string, database?: string): Promise<Mong
     ...(hasPoolSize(url) ? {} : { maxPoolSize: POOL_SIZE }),
   });
   const beating = clientOf(url, { serverSelectionTimeoutMS: CONNECT_MS, maxPoolSize: BEATS_POOL_SIZE });
-  const hosts = client.options.hosts.map((host) => host.toString()).join(', ');
+  // The hosts behind mongodb+srv:// are looked up with the first request.
+  const hosts = client.options.srvHost ?? client.options.hosts.map((host) => host.toString()).join(', ');
   const named = pathOf(url);
   const name = database ?? (named === '' ? DATABASE : named);
   const db = client.db(name);
@@ -89,7 +92,7 @@ const clientOf = (url: string, choices: Choices): MongoClient => {
       readPreference: 'primary',
     });
   } catch (error) {
-    throw new Error(`the URL of MongoDB is not valid: ${reasonOf(error, url)}`);
+    throw new RefusedStart(`SLUICE_MONGO_URL is refused by the driver of MongoDB: ${reasonOf(error, url)}`);
   }
 };
 

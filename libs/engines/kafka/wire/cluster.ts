@@ -275,7 +275,8 @@ export class Cluster {
   private addresses(): readonly { readonly host: string; readonly port: number }[] {
     const given = this.options.brokers.map((broker) => {
       const colon = broker.lastIndexOf(':');
-      return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
+      // As in a URL, the brackets only keep an IPv6 address apart from the port.
+      return { host: broker.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(broker.slice(colon + 1)) };
     });
     const unique = new Map([...this.nodes.values(), ...given].map((each) => [`${each.host}:${each.port}`, each]));
     const all = [...unique.entries()];

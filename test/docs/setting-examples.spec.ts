@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Environment, loadConfig, SETTINGS, unknownSettings, WrongSettings } from '#libs/config/index.js';
+import { settingExamples } from './setting-examples.js';
+
+/** Read by the image's own script and by the tests, not by the programs. */
+const OTHERS = /^SLUICE_TEST_/;
+
+const problemsOf = (env: Environment): readonly string[] => {
+  try {
+    loadConfig(env);
+    return unknownSettings(env);
+  } catch (error) {
+    if (error instanceof WrongSettings) return error.problems;
+    throw error;
+  }
+};
+
+// docs/reference/config.md#engine-urls
+describe('the settings that the documents show', () => {
+  const examples = settingExamples().filter(({ name }) => !OTHERS.test(name));
+
+  it('are found', () => {
+    const shown = new Set(examples.map(({ name }) => name));
+    const { eventStoreUrl, mongoUrl, kafkaBrokers, smtpUrl, smtpFrom, publicUrl, trustedProxies } = SETTINGS;
+    for (const { name } of [eventStoreUrl, mongoUrl, kafkaBrokers, smtpUrl, smtpFrom, publicUrl, trustedProxies])
+      expect(shown).toContain(name);
+    expect(examples.length).toBeGreaterThan(30);
+  });
+
+  it.each(examples.map((example) => [`${example.name}=${example.value}`, example] as const))(
+    '%s is accepted',
+    (_name, { name, value, page, line }) => {
+      // Alone it says little, but what it says must be right.
+      const alone = problemsOf({ [name]: value }).filter((text) => !text.includes('is not given'));
+      const without = alone.filter((text) => !/ is given without /.test(text));
+      expect({ page, line, problems: without }).toEqual({ page, line, problems: [] });
+    },
+  );
+});
