@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { endsWithin } from '#libs/async/deadline.js';
 import { answerAtLast } from '#libs/http/last-answer.js';
+import { Connections, type ListenerLimits, listenerLimits } from './connections.js';
 import { answerForParser, toOriginForm } from './parser-answers.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -11,7 +12,7 @@ const TIMEOUTS = {
   /** Longer than the keep-alive of proxies in front, so that none sends a request on a closing connection. */
   keepAliveTimeout: 65_000,
   headersTimeout: 20_000,
-  requestTimeout: 120_000,
+  requestTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
 };
 /** Well below a process's limit of open files. */
@@ -28,7 +29,17 @@ export class HttpListener {
   private handler: Handler | undefined;
   private closed: Promise<void> | undefined;
 
-  private constructor(private readonly server: Server) {}
+  /** What clients hold that write ahead or do not read. */
+  readonly connections: Connections;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly onFailure: (error: unknown) => void,
+    limits: ListenerLimits,
+  ) {
+    this.connections = new Connections(server, limits, (req, res) => this.take(req, res));
+    answerForParser(server, this.connections);
+  }
 
   /** @param onFailure gets an error of a handler or a response, after the request has ended. */
   static async listen(
@@ -36,27 +47,11 @@ export class HttpListener {
     port: number,
     onFailure: (error: unknown) => void = () => undefined,
     timeouts = TIMEOUTS,
+    limits: Partial<ListenerLimits> = {},
   ): Promise<HttpListener> {
     const server = createServer(timeouts);
     server.maxConnections = MAX_CONNECTIONS;
-    const front = new HttpListener(server);
-    answerForParser(server);
-    server.on('request', (req: IncomingMessage, res: ServerResponse) => {
-      // Tells the client that the connection closes, so that its next request uses another one.
-      if (front.closed) res.shouldKeepAlive = false;
-      res.on('error', onFailure);
-      try {
-        toOriginForm(req);
-        (front.handler ?? stillStarting)(req, res);
-      } catch (error) {
-        answerAtLast(res, {
-          status: 500,
-          code: 'internal_error',
-          error: 'unexpected error; the log of the server has it',
-        });
-        onFailure(error);
-      }
-    });
+    const front = new HttpListener(server, onFailure, { ...listenerLimits(), ...limits });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, resolve);
@@ -80,6 +75,23 @@ export class HttpListener {
     return (this.closed ??= this.drain(graceMs));
   }
 
+  private take(req: IncomingMessage, res: ServerResponse): void {
+    // Tells the client that the connection closes, so that its next request uses another one.
+    if (this.closed) res.shouldKeepAlive = false;
+    res.on('error', this.onFailure);
+    try {
+      toOriginForm(req);
+      (this.handler ?? stillStarting)(req, res);
+    } catch (error) {
+      answerAtLast(res, {
+        status: 500,
+        code: 'internal_error',
+        error: 'unexpected error; the log of the server has it',
+      });
+      this.onFailure(error);
+    }
+  }
+
   private async drain(graceMs: number): Promise<void> {
     // The close of an HTTP server would end idle kept-alive connections at once.
     const ended = new Promise<void>((resolve) => NetServer.prototype.close.call(this.server, () => resolve()));
@@ -91,6 +103,7 @@ export class HttpListener {
     await ended;
     clearInterval(idle);
     clearTimeout(late);
+    this.connections.close();
   }
 }
 

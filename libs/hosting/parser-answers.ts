@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { answerAtLast } from '#libs/http/last-answer.js';
+import { type Connections } from './connections.js';
 
 interface ParserAnswer {
   readonly status: number;
@@ -32,10 +33,12 @@ const ANSWERS: Readonly<Record<string, ParserAnswer>> = {
 };
 
 /** Answers input that never becomes a request with the error body of the API, because Node's own answers have none. */
-export const answerForParser = (server: Server): void => {
+export const answerForParser = (server: Server, connections: Pick<Connections, 'isHeldBack'>): void => {
   const answered = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (req: IncomingMessage, res: ServerResponse) => void answered.set(req.socket, res));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // Its next request waits for the server, which reads on once an earlier one is answered.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connections.isHeldBack(socket)) return;
     const under = answered.get(socket);
     // The client would read further bytes as part of an answer that is being sent.
     const isBusy = under !== undefined && under.headersSent && !under.writableFinished;

@@ -1,0 +1,132 @@
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Duplex } from 'node:stream';
+import { type Socket } from 'node:net';
+import { shareOfHeap } from '../kernel/heap-share.js';
+import { Connection, type ConnectionLimits } from './connection.js';
+
+/** See docs/reference/limits.md#connections. */
+export interface ListenerLimits extends ConnectionLimits {
+  /** Unsent bytes of all connections, above which those are cut that read nothing, and above twice that the slowest. */
+  readonly unsentInAll: number;
+  /** Time after which a connection is cut that has unsent bytes and reads none of them. */
+  readonly stalledMs: number;
+  /** Time for the body of a request, beyond Node's own limit: Node gives up to look at a connection that had to wait. */
+  readonly bodyMs: number;
+  /** Interval of the looks at all connections. */
+  readonly lookMs: number;
+}
+
+export const listenerLimits = (): ListenerLimits => ({
+  unanswered: 16,
+  unsentBytes: 1 << 20,
+  unsentInAll: shareOfHeap(),
+  stalledMs: 60_000,
+  bodyMs: 90_000,
+  lookMs: 1_000,
+});
+
+/** How long all connections are read in parts after one wrote too far ahead. */
+const GUARDED_MS = 60_000;
+
+const HARD_TIMES = 2;
+
+/** What connections were cut for. */
+export type Cut = 'stalled' | 'memory';
+
+/** Bounds what clients make the process hold that write ahead, or do not read their answers. */
+export class Connections {
+  /** Connections that were cut since the start. */
+  readonly cuts: Record<Cut, number> = { stalled: 0, memory: 0 };
+  private readonly bySocket = new Map<Duplex, Connection>();
+  private readonly timer: NodeJS.Timeout;
+  private guardedUntil = 0;
+  private held = 0;
+
+  constructor(
+    private readonly server: Server,
+    private readonly limits: ListenerLimits,
+    serve: (req: IncomingMessage, res: ServerResponse) => void,
+  ) {
+    const { bySocket } = this;
+    // One function for all answers, which finds its connection.
+    const onClose = function (this: ServerResponse): void {
+      bySocket.get(this.req.socket)?.answered(this);
+    };
+    server.on('connection', (socket: Socket) => this.opened(socket, serve));
+    server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+      res.on('close', onClose);
+      const connection = bySocket.get(req.socket);
+      if (connection?.arrived(req, res)) this.wroteAhead(connection);
+    });
+    server.on('connect', (_req: IncomingMessage, socket: Duplex) => bySocket.get(socket)?.becameTunnel());
+    this.timer = setInterval(() => this.look(), limits.lookMs).unref();
+  }
+
+  /** Unsent bytes of all connections at the last look. */
+  get heldBytes(): number {
+    return this.held;
+  }
+
+  /** Whether the server made the client wait, so that a time limit on its request does not apply. */
+  isHeldBack(socket: Duplex): boolean {
+    return this.bySocket.get(socket)?.isHeldBack ?? false;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private opened(socket: Socket, serve: (req: IncomingMessage, res: ServerResponse) => void): void {
+    const now = performance.now();
+    const connection = new Connection(socket, this.limits, serve, now);
+    this.bySocket.set(socket, connection);
+    if (now < this.guardedUntil) connection.readInParts();
+    socket.once('close', () => {
+      this.bySocket.delete(socket);
+      // Later, so that Node closes first what it does close.
+      setImmediate(() => connection.closed());
+    });
+  }
+
+  private wroteAhead(connection: Connection): void {
+    const now = performance.now();
+    // The first one tells of an attack: whatever else waits in the sockets is parsed in parts, beginning with this turn.
+    if (now >= this.guardedUntil) for (const each of this.bySocket.values()) each.readInParts();
+    this.guardedUntil = now + GUARDED_MS;
+    connection.hold();
+  }
+
+  private look(): void {
+    const now = performance.now();
+    this.held = 0;
+    for (const connection of this.bySocket.values()) {
+      connection.look(now);
+      if (now - connection.progressAt > this.limits.stalledMs) this.cut(connection, 'stalled');
+      else {
+        this.held += connection.heldBytes;
+        if (connection.isLate(now, this.limits.bodyMs)) this.server.emit('clientError', late(), connection.socket);
+      }
+    }
+    if (this.held > this.limits.unsentInAll) this.cutSlowest();
+  }
+
+  /** A new connection has read something only because the kernel's buffers were empty, so the next look knows more. */
+  private cutSlowest(): void {
+    const { unsentInAll } = this.limits;
+    const holding = [...this.bySocket.values()].map((connection) => ({ connection, bytes: connection.heldBytes }));
+    holding.sort((a, b) => a.connection.movedBytes - b.connection.movedBytes || b.bytes - a.bytes);
+    for (const { connection, bytes } of holding) {
+      if (this.held <= unsentInAll || (connection.movedBytes > 0 && this.held <= HARD_TIMES * unsentInAll)) return;
+      if (bytes === 0) continue;
+      this.cut(connection, 'memory');
+      this.held -= bytes;
+    }
+  }
+
+  private cut(connection: Connection, why: Cut): void {
+    this.cuts[why]++;
+    connection.socket.destroy();
+  }
+}
+
+const late = (): Error => Object.assign(new Error('the body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
