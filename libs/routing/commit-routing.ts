@@ -5,6 +5,8 @@ import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders, type RecordOf, ROUTED } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type EmitRouter, emitOf } from './emit-router.js';
+import { Examination } from './event-filter.js';
+import { type Routed } from './route-emit.js';
 import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
 
 /** Records for listeners of one emit, and of all emits of a commit. Beyond them the router routes. */
@@ -27,7 +29,7 @@ export interface CommitRoutingOptions {
 /**
  * Routes emits within the commit of the run that made them, in a process that runs sources and routes
  * (docs/adr/0049-routing-at-the-commit.md). It leaves an emit to the router where routing is not plain: while the table
- * may be old or a listener has no room, for wide fan-outs, loops, and emits at the limit of hops.
+ * may be old or a listener has no room, for wide fan-outs, loops, filters with much work, and emits at the limit of hops.
  */
 export class CommitRouting {
   constructor(private readonly options: CommitRoutingOptions) {}
@@ -72,8 +74,9 @@ export class CommitRoutes {
     const { emits, clock } = this.options;
     try {
       const emit = emitOf(record);
-      const { records, hopLimited, givenUp, heldFor, workflowsSkipped } = emits.route(emit, clock.now());
-      if (hopLimited || givenUp.length > 0 || heldFor !== undefined || !this.hasRoomFor(records)) return undefined;
+      const routed = emits.route(emit, clock.now(), new Examination(emit.value));
+      const { records, workflowsSkipped } = routed;
+      if (!isPlain(routed) || !this.hasRoomFor(records)) return undefined;
       record.headers[ROUTED] = this.position;
       this.counts.emits++;
       this.counts.workflowsSkipped += workflowsSkipped;
@@ -102,3 +105,6 @@ export class CommitRoutes {
     return this.records <= MOST_OF_COMMIT && this.text <= MOST_TEXT;
   }
 }
+
+const isPlain = ({ hopLimited, givenUp, heldFor, isUnexamined }: Routed): boolean =>
+  !hopLimited && givenUp.length === 0 && heldFor === undefined && isUnexamined !== true;

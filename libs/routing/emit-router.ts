@@ -2,6 +2,7 @@ import { type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type ListenerBacklog, roomFor } from './listener-room.js';
+import { type Examination } from './event-filter.js';
 import { type Emit, type RoomOf, routeEmit, type Routed } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
 
@@ -23,9 +24,9 @@ export class EmitRouter {
   ) {}
 
   /** Throws for an emit that cannot be routed. A repeat throws again. */
-  route(emit: Emit, now: number): Routed {
+  route(emit: Emit, now: number, examination: Examination): Routed {
     const { table, topics, isFull = () => false } = this.options;
-    const routed = routeEmit(emit, table, topics, now, this.roomOf(emit));
+    const routed = routeEmit(emit, table, topics, now, this.roomOf(emit), examination);
     const full = routed.records.find(({ topic }) => isFull(topic));
     return full ? { ...routed, records: [], heldFor: full.key } : routed;
   }

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { type EventFilter } from '#libs/subscriptions/published.js';
-import { examiner, MAX_EXAMINED_CHARS, passes } from './event-filter.js';
+import { Turns } from '#libs/async/turns.js';
+import { Examination, MAX_EXAMINED_CHARS, passing, type Work } from './event-filter.js';
+
+const UNLIMITED: Work = { isOver: false, spend: () => undefined };
+
+const passes = (filter: EventFilter, event: unknown): boolean => passing(filter, event, UNLIMITED).next().value === true;
 
 const EVENT = {
   type: 'order',
@@ -63,16 +68,44 @@ describe('a filter', () => {
   it('may look into a list at the top', () => expect(passes({ '0.a': 1 }, [{ a: 1 }])).toBe(true));
 });
 
-describe('the examiner of an event', () => {
-  it('reads its JSON once, and only for a filter', () => {
-    const isWanted = examiner('not JSON');
-    expect(isWanted(undefined)).toBe(true);
-    expect(examiner('{"a":1}')({ a: 1 })).toBe(true);
-    expect(examiner('{"a":1}')({ a: 2 })).toBe(false);
+describe('the examination of an event', () => {
+  const examined = (value: string, filter?: EventFilter): boolean | undefined => new Examination(value).passes(filter);
+
+  it('reads its JSON only for a filter', () => {
+    expect(examined('not JSON')).toBe(true);
+    expect(examined('{"a":1}', { a: 1 })).toBe(true);
+    expect(examined('{"a":1}', { a: 2 })).toBe(false);
+    expect(() => examined('not JSON', { a: 1 })).toThrow(SyntaxError);
   });
 
   it('passes on what is too large to look at', () => {
-    const large = JSON.stringify({ a: 'x'.repeat(MAX_EXAMINED_CHARS) });
-    expect(examiner(large)({ a: 1 })).toBe(true);
+    expect(examined(JSON.stringify({ a: 'x'.repeat(MAX_EXAMINED_CHARS) }), { a: 1 })).toBe(true);
+  });
+
+  // docs/reference/limits.md#filter-work
+  it('goes on in later turns, where it stopped, when a turn has done its work', async () => {
+    const value = JSON.stringify({ x: 'a'.repeat(1_000) });
+    const turns = new Turns(1_500);
+    const examination = new Examination(value, turns);
+    const filter: EventFilter = { $not: { $any: [1, 2, 3, 4, 5].map((n) => ({ x: { contains: `b${n}` } })) } };
+    let later = 0;
+    for (; examination.passes(filter) === undefined; later++) await examination.later('o_1');
+    expect(examination.passes(filter)).toBe(true);
+    // The text of 1,000 is read once and searched five times, and a turn ends with the piece that exceeds its work.
+    expect(later).toBe(2);
+  });
+
+  it('shares the turn with all other events, and keeps what it has found', async () => {
+    const turns = new Turns(100);
+    const value = JSON.stringify({ x: 'a'.repeat(200) });
+    const [one, other] = [new Examination(value, turns), new Examination(value, turns)];
+    const [wanted, unwanted]: EventFilter[] = [{ x: { exists: true } }, { x: { exists: false } }];
+    expect(one.passes({ x: { exists: true } })).toBeUndefined();
+    expect(other.passes(wanted)).toBeUndefined();
+    await other.later('o_1');
+    expect(other.passes(wanted)).toBeUndefined();
+    await other.later('o_1');
+    expect(other.passes(wanted)).toBe(true);
+    expect(other.passes(unwanted)).toBe(false);
   });
 });

@@ -1,32 +1,91 @@
+import { Turns } from '#libs/async/turns.js';
+import { hasPart } from '#libs/kernel/text-search.js';
 import { type EventFilter, type FilterTest } from '#libs/subscriptions/published.js';
 
 /** Larger events are passed on without a look, because reading them would hold up those of others. */
 export const MAX_EXAMINED_CHARS = 1024 * 1024;
 
-/** Which of these filters one event passes. Its JSON is read once, and only if there is a filter. */
-export const examiner = (value: string): ((filter: EventFilter | undefined) => boolean) => {
-  let event: { readonly json: unknown } | undefined;
-  return (filter) => {
-    if (filter === undefined || value.length > MAX_EXAMINED_CHARS) return true;
-    event ??= { json: JSON.parse(value) as unknown };
-    return passes(filter, event.json);
-  };
-};
+/** Characters that are read and compared in one turn of the event loop, about a millisecond. */
+const CHARS_OF_TURN = 512 * 1024;
+
+/** The examinations of all events of this thread share each turn of its event loop. */
+const examining = new Turns(CHARS_OF_TURN);
+
+type Steps = Generator<undefined, boolean>;
 
 /**
- * Whether an event passes. Runs no code of users, and its work is bounded by the filter and not by the event. A value of
- * another type than a test wants does not pass it.
+ * Which filters one event passes. Its JSON is read once, and only if there is a filter. Texts are searched in linear time.
+ * All filters of all events share the work of a turn (docs/reference/limits.md#filter-work); what exceeds it waits.
  */
-export const passes = (filter: EventFilter, event: unknown): boolean =>
-  Object.entries(filter).every(([path, test]) => {
-    if (path === '$any') return (test as readonly EventFilter[]).some((each) => passes(each, event));
-    if (path === '$all') return (test as readonly EventFilter[]).every((each) => passes(each, event));
-    if (path === '$not') return !passes(test as EventFilter, event);
-    const value = valueAt(event, path);
-    return isScalar(test)
-      ? value === test
-      : Object.entries(test as FilterTest).every(([name, wanted]) => holds(name, value, wanted));
-  });
+export class Examination {
+  private event: { readonly json: unknown } | undefined;
+  private readonly verdicts = new Map<EventFilter, boolean>();
+  private begun: { readonly filter: EventFilter; readonly steps: Steps } | undefined;
+
+  constructor(
+    private readonly value: string,
+    private readonly turns = examining,
+  ) {}
+
+  /** Whether the event passes the filter. Undefined when this turn has no time left: await `later`, then ask again. */
+  passes(filter: EventFilter | undefined): boolean | undefined {
+    if (filter === undefined || this.value.length > MAX_EXAMINED_CHARS) return true;
+    const known = this.verdicts.get(filter);
+    if (known !== undefined || this.turns.isOver) return known;
+    const steps = this.begun?.filter === filter ? this.begun.steps : passing(filter, this.json(), this.turns);
+    const { done, value } = steps.next();
+    this.begun = done === true ? undefined : { filter, steps };
+    if (done === true) this.verdicts.set(filter, value);
+    return done === true ? value : undefined;
+  }
+
+  /** Resolves in a later turn. @param workspaceId whose turn it is; workspaces alternate. */
+  later(workspaceId: string): Promise<void> {
+    return this.turns.later(workspaceId);
+  }
+
+  private json(): unknown {
+    if (!this.event) {
+      this.turns.spend(this.value.length);
+      this.event = { json: JSON.parse(this.value) as unknown };
+    }
+    return this.event.json;
+  }
+}
+
+/** What a turn counts the work by, and after which it ends. */
+export type Work = Pick<Turns, 'isOver' | 'spend'>;
+
+/**
+ * Examines an event in steps: yields when the turn is over, and returns whether the event passes. Runs no code of users.
+ * A value of another type than a test wants does not pass it.
+ */
+export function* passing(filter: EventFilter, event: unknown, work: Work): Steps {
+  for (const [path, test] of Object.entries(filter)) {
+    if (!(yield* passesAt(path, test, event, work))) return false;
+  }
+  return true;
+}
+
+function* passesAt(path: string, test: unknown, event: unknown, work: Work): Steps {
+  if (path === '$any') {
+    for (const each of test as readonly EventFilter[]) if (yield* passing(each, event, work)) return true;
+    return false;
+  }
+  if (path === '$all') {
+    for (const each of test as readonly EventFilter[]) if (!(yield* passing(each, event, work))) return false;
+    return true;
+  }
+  if (path === '$not') return !(yield* passing(test as EventFilter, event, work));
+  work.spend(path.length);
+  const value = valueAt(event, path);
+  if (isScalar(test)) return value === test;
+  for (const [name, wanted] of Object.entries(test as FilterTest)) {
+    if (work.isOver) yield;
+    if (!holds(name, value, wanted, work)) return false;
+  }
+  return true;
+}
 
 /** The value at a path of names and indexes; undefined when there is none. Own members alone count. */
 const valueAt = (event: unknown, path: string): unknown => {
@@ -44,7 +103,7 @@ const namesOf = (path: string): readonly string[] =>
     ? (path.match(/(?:\\.|[^.\\])+/g) ?? []).map((name) => name.replace(/\\(.)/g, '$1'))
     : path.split('.');
 
-const holds = (name: string, value: unknown, wanted: unknown): boolean => {
+const holds = (name: string, value: unknown, wanted: unknown, work: Work): boolean => {
   switch (name) {
     case 'eq':
       return value === wanted;
@@ -57,9 +116,7 @@ const holds = (name: string, value: unknown, wanted: unknown): boolean => {
     case 'exists':
       return (value !== undefined) === wanted;
     case 'contains':
-      return typeof value === 'string'
-        ? value.includes(String(wanted))
-        : Array.isArray(value) && value.includes(wanted);
+      return contains(value, wanted, work);
     case 'starts_with':
       return typeof value === 'string' && value.startsWith(String(wanted));
     case 'ends_with':
@@ -67,6 +124,13 @@ const holds = (name: string, value: unknown, wanted: unknown): boolean => {
     default:
       return isOrdered(name, value, wanted);
   }
+};
+
+/** The only test whose work grows with the event. */
+const contains = (value: unknown, wanted: unknown, work: Work): boolean => {
+  if (typeof value !== 'string' && !Array.isArray(value)) return false;
+  work.spend(value.length);
+  return typeof value === 'string' ? hasPart(value, String(wanted)) : value.includes(wanted);
 };
 
 /** Numbers with numbers and texts with texts; texts by their code units. */

@@ -5,8 +5,8 @@ import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type SubscriptionEvent, type SubscriptionReplayStarted } from '#libs/subscriptions/published.js';
-import { examiner } from './event-filter.js';
+import { type EventFilter, type SubscriptionEvent, type SubscriptionReplayStarted } from '#libs/subscriptions/published.js';
+import { Examination } from './event-filter.js';
 import { type Emit, deliveryOf } from './route-emit.js';
 
 /** A record to be published at a time. */
@@ -81,7 +81,7 @@ export class ReplayReactor implements Reactor {
     let characters = 0;
     let n = 0;
     for await (const kept of eventsIn(emitterId, eventName, startId, endId)) {
-      if (!examiner(kept.payload)(filter)) continue;
+      if (!(await passesInTurns(kept.payload, filter, workspaceId))) continue;
       const record = this.recordOf(kept, subscriptionId, workspaceId, replay);
       const dueAt = firstAt + Math.floor((n++ * 1_000) / rate);
       entries.push({ id: `${replayId}/${kept.eventId}`, owner: subscriptionId, dueAt, record });
@@ -116,3 +116,17 @@ export class ReplayReactor implements Reactor {
     return { ...delivery, headers: { ...delivery.headers, replay: replayId } };
   }
 }
+
+const passesInTurns = async (
+  payload: string,
+  filter: EventFilter | undefined,
+  workspaceId: string,
+): Promise<boolean> => {
+  const examination = new Examination(payload);
+  let passes = examination.passes(filter);
+  while (passes === undefined) {
+    await examination.later(workspaceId);
+    passes = examination.passes(filter);
+  }
+  return passes;
+};

@@ -7,7 +7,7 @@ import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
 import { faultId } from '#libs/stream-log/fault-ids.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { examiner } from './event-filter.js';
+import { Examination } from './event-filter.js';
 import { EMAIL_LISTENER, type Match, type SubscriptionTable } from './subscription-table.js';
 
 export interface Emit {
@@ -23,6 +23,8 @@ export interface Routed {
   readonly givenUp: readonly string[];
   /** A source without room; the emit must not be routed to any listener yet. */
   readonly heldFor?: string;
+  /** Filters are left to examine; nothing is routed yet. Ask again with the same examination, in a later turn. */
+  readonly isUnexamined?: true;
 }
 
 /** Whether a source may be given one more invocation now. */
@@ -43,13 +45,19 @@ export const routeEmit = (
   topics: TopicPolicy,
   now: number,
   roomOf: RoomOf = () => 'room',
+  examination = new Examination(emit.value),
 ): Routed => {
   const { headers } = emit;
   if (headers.kind !== 'emit' || headers['notrigger'] === '1') return NOTHING;
-  const isWanted = examiner(emit.value);
   const matched = table.match(headers.emitter, headers.workspace, headers.channel);
   // An event of the platform about a listener does not go to it, because that might cause the next one.
-  const matches = matched.filter(({ filter, listenerId }) => listenerId !== headers['subject'] && isWanted(filter));
+  const others = matched.filter(({ listenerId }) => listenerId !== headers['subject']);
+  const matches: Match[] = [];
+  for (const match of others) {
+    const passes = examination.passes(match.filter);
+    if (passes === undefined) return { ...NOTHING, isUnexamined: true };
+    if (passes) matches.push(match);
+  }
   if (matches.length === 0) return NOTHING;
 
   const atLimit = Number(headers.hops) >= MAX_HOPS;

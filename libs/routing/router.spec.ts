@@ -17,7 +17,7 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   }
   const recordsOf = (topic: string): Promise<readonly StoredRecord[]> => log.read(topic, -1, 1_000);
-  return { log, start, subscribe, recordsOf };
+  return { log, start, subscribe, add, recordsOf };
 };
 
 describe('the router', () => {
@@ -51,6 +51,45 @@ describe('the router', () => {
     expect(await recordsOf('deliveries.wh_1')).toEqual([]);
     await drained(await start());
     expect(await recordsOf('deliveries.wh_1')).toHaveLength(1);
+  });
+
+  it('examines many long filters in turns in which others are served, and keeps the order, each emit once', async () => {
+    const { log, start, add } = await world(['dc_b', 'wh_2']);
+    const filters = 60;
+    const needle = `ab${'a'.repeat(3_900)}`;
+    for (let n = 0; n < filters; n++) add({ listener: 'wh_1', filter: { x: { contains: `${needle}${n}` } } });
+    add({ listener: 'wh_1', filter: { x: { contains: 'a' } } });
+    const long = JSON.stringify({ x: 'a'.repeat(500_000) });
+    await log.publish([emit(1, {}, long), emit(2), emit(3, {}, long)]);
+    const router = await start();
+    let turns = 0;
+    let isOther = false;
+    while (router.metrics.emits < 4) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (++turns === 10) await log.publish([emit(4, { emitter: 'dc_b' })]);
+      isOther ||= router.metrics.deliveries > 0 && router.metrics.emits < 3;
+    }
+    // Two events, and 60 searches of half a million characters for each, of which a turn does at most two.
+    expect(turns).toBeGreaterThan(filters);
+    expect(isOther).toBe(true);
+    const delivered = await log.read('deliveries.wh_1', -1, 100);
+    expect(delivered.map(({ headers }) => headers['emit'])).toEqual(['emit-1', 'emit-3']);
+    expect(await log.read('deliveries.wh_2', -1, 100)).toHaveLength(1);
+  });
+
+  it('leaves an emit whose filters take long to the router, when it is committed', async () => {
+    const { start, add } = await world();
+    for (let n = 0; n < 9; n++) add({ listener: 'wh_1', filter: { x: { contains: `b${n}` } } });
+    const { atCommit } = await start();
+    const routes = await atCommit.begin();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(routes?.route(emit(1, {}, '{"x":"b3"}'))).toHaveLength(1);
+    expect(routes?.route(emit(2, {}, JSON.stringify({ x: `${'a'.repeat(500_000)}b3` })))).toBeUndefined();
+    // The turn is over for all emits with a filter, and for no other.
+    expect(routes?.route(emit(3, {}, '{"x":"b3"}'))).toBeUndefined();
+    expect(routes?.route(emit(4, { emitter: 'dc_b' }))).toEqual([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(routes?.route(emit(3, {}, '{"x":"b3"}'))).toHaveLength(1);
   });
 
   it('gives no listener an event that its sender wants to trigger nothing', async () => {

@@ -11,6 +11,7 @@ import { EMITS } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
 import { CommitRouting } from './commit-routing.js';
 import { emitOf, EmitRouter, type EmitRouterOptions, hasOwnLane } from './emit-router.js';
+import { Examination } from './event-filter.js';
 import { loopOverflowError, type Routed } from './route-emit.js';
 import { RoutedLane } from './routed-lane.js';
 import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
@@ -195,17 +196,8 @@ class BatchRouting {
         await this.control(record);
         continue;
       }
-      let routed = this.route(record);
-      if (routed?.heldFor !== undefined) {
-        metrics.held++;
-        this.heldBackoff.reset();
-      }
-      while (routed?.heldFor !== undefined) {
-        await this.flush();
-        await pause(this.heldBackoff.next());
-        if (batch.revoked()) return;
-        routed = this.route(record);
-      }
+      const routed = await this.routed(record);
+      if (batch.revoked()) return;
       metrics.emits++;
       this.add(record.offset, routed ? this.recordsOf(record, routed) : []);
       if (this.size >= (this.options.maxPublish ?? 256)) await this.flush();
@@ -221,11 +213,37 @@ class BatchRouting {
     if (this.delays.size >= (this.options.maxPublish ?? 256)) await this.flush();
   }
 
+  /**
+   * Examines filters in as many turns of the event loop as they need, and waits while a listener has no room. An emit is
+   * routed to all of its listeners at once, by the table of that moment. Undefined for a record that throws.
+   */
+  private async routed(record: StoredRecord): Promise<Routed | undefined> {
+    const examination = new Examination(record.value);
+    let routed = this.route(record, examination);
+    let isHeld = false;
+    while (routed && (routed.isUnexamined || routed.heldFor !== undefined) && !this.batch.revoked()) {
+      if (routed.isUnexamined) await examination.later(record.headers['workspace'] ?? '');
+      else {
+        if (!isHeld) this.startHeld();
+        isHeld = true;
+        await this.flush();
+        await pause(this.heldBackoff.next());
+      }
+      routed = this.route(record, examination);
+    }
+    return routed;
+  }
+
+  private startHeld(): void {
+    this.metrics.held++;
+    this.heldBackoff.reset();
+  }
+
   /** Returns undefined for a record that throws. It would throw again, and block all records after it. */
-  private route(record: StoredRecord): Routed | undefined {
+  private route(record: StoredRecord, examination: Examination): Routed | undefined {
     const emit = emitOf(record);
     try {
-      return this.emits.route(emit, this.now);
+      return this.emits.route(emit, this.now, examination);
     } catch (error) {
       this.metrics.poisoned++;
       const fields = { lane: record.lane, offset: record.offset, emit: emit.headers.emit, error: String(error) };

@@ -1,0 +1,31 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import { Semaphore } from './semaphore.js';
+
+/**
+ * Bounds what one turn of the event loop does of a kind of work that users make long, in units that its callers count.
+ * Others are served between the turns. One piece of work beyond the bound goes on in each turn, and keys (such as
+ * workspaces) that wait take turns, so the many works of one key do not delay that of another.
+ */
+export class Turns {
+  private spent = 0;
+  private readonly next = new Semaphore(1);
+
+  /** @param units of work of one turn. The piece that exceeds them may still end. */
+  constructor(private readonly units: number) {}
+
+  /** Whether this turn has done its work. What is left awaits `later`. */
+  get isOver(): boolean {
+    return this.spent >= this.units;
+  }
+
+  /** Counts work of this turn, done or about to be done without a pause. */
+  spend(units: number): void {
+    if (this.spent === 0) setImmediate(() => (this.spent = 0));
+    this.spent += Math.max(1, units);
+  }
+
+  /** Resolves in a later turn, in which the caller may go on at once. */
+  later(key: string): Promise<void> {
+    return this.next.run(key, () => immediate());
+  }
+}
