@@ -5,7 +5,8 @@ import { Examination, MAX_EXAMINED_CHARS, passing, type Work } from './event-fil
 
 const UNLIMITED: Work = { isOver: false, spend: () => undefined };
 
-const passes = (filter: EventFilter, event: unknown): boolean => passing(filter, event, UNLIMITED).next().value === true;
+const passes = (filter: EventFilter, event: unknown): boolean =>
+  passing(filter, event, UNLIMITED).next().value === true;
 
 const EVENT = {
   type: 'order',

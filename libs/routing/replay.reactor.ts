@@ -5,7 +5,11 @@ import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type EventFilter, type SubscriptionEvent, type SubscriptionReplayStarted } from '#libs/subscriptions/published.js';
+import {
+  type EventFilter,
+  type SubscriptionEvent,
+  type SubscriptionReplayStarted,
+} from '#libs/subscriptions/published.js';
 import { Examination } from './event-filter.js';
 import { type Emit, deliveryOf } from './route-emit.js';
 

@@ -48,4 +48,46 @@ describe('a mask of secrets', () => {
   it('accepts half a surrogate pair in a secret', () => {
     expect(new SecretMask(['abcd\ud800']).text('x')).toBe('x');
   });
+
+  it('covers secrets that overlap, and a long one as far as the text goes on like it', () => {
+    const long = `-----KEY-----${'x'.repeat(200)}`;
+    const mask = new SecretMask(['abcdef', 'defghi', long, `${long}yz`]);
+    expect(mask.text('1 abcdefghi 2 abcdefabcdef 3')).toBe('1 ******** 2 **************** 3');
+    expect(mask.text(`<${long}> <${long}yz> <${long}y> <${long.slice(0, 150)}>`)).toBe(
+      '<********> <********> <********> <********>',
+    );
+    expect(mask.text(`<${long.slice(0, 50)}>`)).toBe(`<${long.slice(0, 50)}>`);
+  });
+
+  it('leaves no secret in any text', () => {
+    let seed = 3;
+    const next = (below: number): number => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) % below;
+    const word = (length: number): string => Array.from({ length }, () => 'ab'[next(7) % 2] ?? '').join('');
+    for (let round = 0; round < 200; round++) {
+      const secrets = Array.from({ length: 1 + next(12) }, () => word(4 + next(100)));
+      const text = Array.from({ length: 20 }, () => (next(2) ? word(next(20)) : secrets[next(secrets.length)])).join(
+        '',
+      );
+      const masked = new SecretMask(secrets).text(text);
+      for (const secret of secrets) expect(masked).not.toContain(secret);
+      const others = text.replaceAll(/[ab]/g, 'c');
+      expect(new SecretMask(secrets).text(others)).toBe(others);
+    }
+  });
+
+  // A search for each of these compares 300 secrets of 6,000 letters with a million places.
+  it('takes one pass over a text, however many secrets begin like it', () => {
+    const mask = new SecretMask(Array.from({ length: 300 }, (_, n) => `${'a'.repeat(6_000)}${n}`));
+    expect(mask.text('a'.repeat(1_000_000))).toBe('********');
+    for (const part of ['b', `${'a'.repeat(63)}b`]) {
+      const text = part.repeat(Math.floor(1_000_000 / part.length));
+      expect(mask.text(text) === text).toBe(true);
+    }
+  });
+
+  it('covers shorter starts of very many secrets', () => {
+    const mask = new SecretMask(Array.from({ length: 20_000 }, (_, n) => `${n}`.padStart(30, 'x')));
+    expect(mask.text(`<${'15'.padStart(30, 'x')}> <${'x'.repeat(12)}>`)).toBe('<********> <xxxxxxxxxxxx>');
+    expect(mask.text(`<${'x'.repeat(13)}>`)).toBe('<********>');
+  });
 });

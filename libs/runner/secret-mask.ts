@@ -1,6 +1,7 @@
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type ConfiguredRequest } from '../component-model/http-request.js';
 import { type UserError } from '../component-model/run-output.js';
+import { SecretFinder } from './secret-finder.js';
 
 const MASK = '********';
 /** Shorter secrets look like common words. Masking them would make logs unreadable and reveal them by the gaps. */
@@ -12,32 +13,41 @@ const formsOf = (secret: string): readonly string[] => {
   return [secret, inJson, encodeURIComponent(secret.toWellFormed())];
 };
 
-/** Keeps the secrets and endpoint keys of one source out of its logs and errors. */
+/**
+ * Keeps the secrets and endpoint keys of one source out of its logs and errors, in one pass over each text. What begins
+ * like a long secret is covered as far as it goes on like it.
+ */
 export class SecretMask {
-  /** Sorted longest first, because one may contain another. */
-  private readonly forms: readonly string[];
+  private readonly finder: SecretFinder;
 
   constructor(secrets: readonly string[]) {
-    const forms = new Set(secrets.filter((secret) => secret.length >= MIN_SECRET).flatMap(formsOf));
-    this.forms = [...forms].sort((a, b) => b.length - a.length);
+    this.finder = new SecretFinder(
+      secrets.filter((secret) => secret.length >= MIN_SECRET).flatMap(formsOf),
+      MIN_SECRET,
+    );
   }
 
   text(text: string): string {
-    let masked = text;
-    for (const form of this.forms) if (masked.includes(form)) masked = masked.replaceAll(form, MASK);
-    return masked;
+    if (this.finder.isEmpty) return text;
+    const parts: string[] = [];
+    let at = 0;
+    for (const { from, to } of this.finder.find(text)) {
+      parts.push(text.slice(at, from), MASK);
+      at = to;
+    }
+    return at === 0 ? text : parts.join('') + text.slice(at);
   }
 
   /** Masks the texts and keys within a JSON text. Its numbers and its shape stay. */
   json(text: string): string {
-    if (!this.forms.some((form) => text.includes(form))) return text;
+    if (this.finder.isEmpty || this.finder.find(text).next().done === true) return text;
     const masked = JSON.stringify(JSON.parse(text), (_key, value: unknown) => this.value(value));
     return masked;
   }
 
   /** Masks logs and error. Emits stay, because the author decides what they hold. */
   outcome(outcome: RunOutcome): RunOutcome {
-    if (this.forms.length === 0 || (outcome.logs.length === 0 && !outcome.error)) return outcome;
+    if (this.finder.isEmpty || (outcome.logs.length === 0 && !outcome.error)) return outcome;
     return {
       ...outcome,
       logs: outcome.logs.map((line) => ({ ...line, msg: this.text(line.msg) })),
