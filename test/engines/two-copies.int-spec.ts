@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { projections } from '#libs/composition/control-plane.js';
 import { counterProblems, missingOf, problemsOf, receivedOf } from '#test/faults/kill9-checks.js';
 import { COUNTER, RELAY, START, TICKER } from '#test/faults/kill9-components.js';
-import { Gate, KillLoad } from '#test/faults/kill9-load.js';
+import { emptyLedger, Gate, KillLoad } from '#test/faults/kill9-load.js';
 import { ApiClient, endpointOf, type Source, type Webhook } from '#test/harness/api-client.js';
 import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
 import { Deployment, ROLES, type RoleName } from '#test/harness/deployment.js';
@@ -99,8 +99,7 @@ describe('two schedulers', () => {
     await leading.start();
     await api.deleteSource(source.id);
 
-    const ledger = { source, sent: 0, refused: 0, acknowledged: new Set<number>() };
-    expect(problemsOf(receiver, [ledger])).toEqual([]);
+    expect(problemsOf(receiver, [emptyLedger(source)])).toEqual([]);
     expect(counterProblems(receiver, source)).toEqual([]);
   }, 150_000);
 });

@@ -21,8 +21,15 @@ export const missingOf = (receiver: WebhookReceiver, { source, acknowledged }: L
 export const problemsOf = (receiver: WebhookReceiver, ledgers: readonly Ledger[]): string[] => [
   ...(receiver.unsigned === 0 ? [] : [`${receiver.unsigned} deliveries with a bad signature`]),
   ...sameIdSameContent(receiver),
-  ...ledgers.flatMap((ledger) => [...nothingLost(receiver, ledger), ...oneEmitForEachId(receiver, ledger)]),
+  ...ledgers.flatMap((ledger) => [
+    ...nothingLost(receiver, ledger),
+    ...oneEmitForEachId(receiver, ledger),
+    ...unexpectedAnswers(ledger),
+  ]),
 ];
+
+const unexpectedAnswers = ({ source, unexpected }: Ledger): string[] =>
+  [...unexpected].map(([answer, times]) => `${source.name}: ${times} events were answered ${answer}`);
 
 const nothingLost = (receiver: WebhookReceiver, ledger: Ledger): string[] => {
   const missing = missingOf(receiver, ledger);

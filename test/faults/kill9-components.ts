@@ -43,6 +43,17 @@ export const DEPLOYED = `export default {
   run() { this.http.respond({ status: 200, body: { whole: this.db.get('activated') === true } }); },
 };`;
 
+/** Answers its caller itself, and emits. */
+export const RESPONDER = `export default {
+  name: 'Kill responder', key: 'kill-responder', version: '1',
+  props: { http: { type: '$.interface.http', customResponse: true } },
+  run(event) {
+    const { id } = event.body;
+    this.$emit({ id });
+    this.http.respond({ status: 200, body: { id } });
+  },
+};`;
+
 /** Listens to another source and passes its ids on, which makes two hops. */
 export const CHAIN = `export default {
   name: 'Kill chain', key: 'kill-chain', version: '1',

@@ -15,10 +15,23 @@ import { BAD_GATEWAY, type Gate } from './kill9-load.js';
 /** Statuses that do not tell whether the command succeeded. */
 const UNANSWERED: readonly number[] = [503, BAD_GATEWAY];
 
-/** Deploys sources and deletes every third, continuously, so that kills hit commands in the middle. */
+export interface DeployerOptions {
+  /** Pause between two deployments. Default: none. */
+  readonly pauseMs?: number;
+  /** Sources above which the oldest is deleted. Default: no limit. */
+  readonly keep?: number;
+}
+
+/**
+ * Deploys sources, stops and starts every second and deletes every third, continuously, so that kills hit commands and
+ * hooks in the middle.
+ */
 export class KillDeployer {
   private readonly deployed = new Map<string, Source>();
   private readonly deleted = new Set<string>();
+  /** Sources that may be inactive, because a command that concerned them was not answered. */
+  private readonly unsure = new Set<string>();
+  private readonly unexpected: string[] = [];
   private stopping = false;
   private working: Promise<void> | undefined;
   /** The command that has no answer yet. */
@@ -29,7 +42,7 @@ export class KillDeployer {
     private readonly server: Target,
     private readonly api: ApiClient,
     private readonly gate: Gate,
-    private readonly pauseMs = 0,
+    private readonly options: DeployerOptions = {},
   ) {}
 
   get count(): number {
@@ -60,7 +73,8 @@ export class KillDeployer {
     const gone = [...this.deployed.keys()].filter((id) => !this.deleted.has(id) && !names.has(id));
     const back = [...this.deleted].filter((id) => names.has(id));
     const broken: string[] = [];
-    for (const source of listed.filter(({ name }) => name.startsWith('kill-deployed'))) {
+    const deployed = listed.filter(({ id, name }) => name.startsWith('kill-deployed') && !this.unsure.has(id));
+    for (const source of deployed) {
       const text = await this.answerOf(source);
       if (text !== '200 {"whole":true}') broken.push(`${source.id} answers ${text}`);
     }
@@ -68,33 +82,55 @@ export class KillDeployer {
       ...gone.map((id) => `source ${id} was created with 200 and is not listed`),
       ...back.map((id) => `source ${id} was deleted with 204 and is listed`),
       ...broken,
+      ...this.unexpected,
     ];
   }
 
   private async work(): Promise<void> {
     for (let n = 1; !this.stopping; n++) {
-      await pause(this.pauseMs);
+      await pause(this.options.pauseMs ?? 0);
       await this.gate.pass();
       const source = await this.tried(() => this.api.createSource({ component_code: DEPLOYED }));
       if (!source) continue;
       this.deployed.set(source.id, source);
-      if (n % 3 !== 0) continue;
-      await this.gate.pass();
-      // An unanswered delete may or may not have happened, so the source is forgotten.
-      const done = await this.tried(() => this.api.deleteSource(source.id).then(() => true));
-      if (done) this.deleted.add(source.id);
-      else this.deployed.delete(source.id);
+      if (n % 2 === 0) await this.restart(source.id);
+      if (n % 3 === 0) await this.remove(source.id);
+      const kept = [...this.deployed.keys()].filter((id) => !this.deleted.has(id));
+      if (kept[0] !== undefined && kept.length > (this.options.keep ?? Infinity)) await this.remove(kept[0]);
     }
   }
 
-  /** Returns undefined when the server died meanwhile or is shutting down. Any other answer is an error. */
+  /** Runs the hooks `deactivate` and `activate`. */
+  private async restart(id: string): Promise<void> {
+    for (const active of [false, true]) {
+      await this.gate.pass();
+      const done = await this.tried(() => this.api.expect(200, 'PUT', `/v1/sources/${id}`, { body: { active } }));
+      if (done === undefined) this.unsure.add(id);
+    }
+  }
+
+  private async remove(id: string): Promise<void> {
+    await this.gate.pass();
+    // An unanswered delete may or may not have happened, so the source is forgotten.
+    const done = await this.tried(() => this.api.deleteSource(id).then(() => true));
+    if (done) this.deleted.add(id);
+    else {
+      this.deployed.delete(id);
+      this.unsure.add(id);
+    }
+  }
+
+  /** Returns undefined when the server died meanwhile or is shutting down. Any other answer is a problem. */
   private async tried<T>(work: () => Promise<T>): Promise<T | undefined> {
     const answer = work();
     this.asked = answer.catch(() => undefined);
     try {
       return await answer;
     } catch (error) {
-      if (error instanceof UnexpectedReply && !UNANSWERED.includes(error.reply.status)) throw error;
+      if (error instanceof UnexpectedReply && !UNANSWERED.includes(error.reply.status)) {
+        this.unexpected.push(error.message);
+        return undefined;
+      }
       if (types.isNativeError(error)) return undefined;
       throw error;
     } finally {

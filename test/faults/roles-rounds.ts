@@ -4,7 +4,7 @@ import { type Server } from '#test/harness/server.js';
 import { eventually } from '#test/harness/wait.js';
 import { type Killable } from './engine-servers.js';
 import { counterIsWhole, counterProblems, historyProblems, missingOf, problemsOf } from './kill9-checks.js';
-import { type Ledger } from './kill9-load.js';
+import { emptyLedger, type Ledger } from './kill9-load.js';
 import { randomOf } from './random.js';
 import { rebuildProblems } from './rebuild-roles.js';
 import { onRolesScene, type RolesScene } from './roles-scene.js';
@@ -168,7 +168,7 @@ export const holdsOrLate = (what: string, holds: () => boolean): Promise<string[
 /** Adds to the load's ledgers the events that the chain must emit for those that the relay accepted. */
 export const allLedgers = ({ load, sources }: RolesScene): readonly Ledger[] => {
   const relayed = load.ledgers.find(({ source }) => source.id === sources.relay.id);
-  return relayed ? [...load.ledgers, { ...relayed, source: sources.chain }] : load.ledgers;
+  return relayed ? [...load.ledgers, { ...relayed, source: sources.chain, unexpected: new Map() }] : load.ledgers;
 };
 
 /** `program` is the folder of the one that rebuilds. Default: this checkout. */
@@ -189,7 +189,7 @@ export const finalProblems = async (scene: RolesScene, program?: string): Promis
   );
   const all = Object.values(sources) as (typeof sources.relay)[];
   const histories = await Promise.all(all.map((source) => historyProblems(api, source)));
-  const ticks: Ledger = { source: sources.ticker, sent: 0, refused: 0, acknowledged: new Set() };
+  const ticks = emptyLedger(sources.ticker);
   return [
     ...late,
     ...problemsOf(receiver, [...allLedgers(scene), ticks]),

@@ -37,13 +37,17 @@ export interface SceneOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Pause between two deployments. Default: none. */
   readonly deployEveryMs?: number;
+  /** Sources of the deployer above which the oldest is deleted. Default: no limit. */
+  readonly keep?: number;
   /** Folder of the built program. Default: this checkout. */
   readonly program?: string;
+  /** Called before the processes start, for what each of them needs. */
+  readonly prepare?: (deployment: Deployment) => Promise<void>;
 }
 
 /** Sets up the scene, runs the test, and cleans up. A failure includes the last output of the processes. */
 export const onRolesScene = async <T>(
-  { engines, copies, env, deployEveryMs, program }: SceneOptions,
+  { engines, copies, env, deployEveryMs, keep, program, prepare }: SceneOptions,
   play: (scene: RolesScene) => Promise<T>,
 ): Promise<T> => {
   const deployment = new Deployment({
@@ -58,11 +62,15 @@ export const onRolesScene = async <T>(
   const receiver = await WebhookReceiver.start();
   let failure: Error | undefined;
   try {
+    await prepare?.(deployment);
     await deployment.start();
     const webhook = await api.createWebhook(receiver.url);
     receiver.trust(webhook.signing_key);
     const sources = await deployAll(api, webhook.id);
-    const deployer = new KillDeployer(deployment, api, gate, deployEveryMs);
+    const deployer = new KillDeployer(deployment, api, gate, {
+      ...(deployEveryMs === undefined ? {} : { pauseMs: deployEveryMs }),
+      ...(keep === undefined ? {} : { keep }),
+    });
     return await play({ deployment, api, receiver, gate, load, deployer, sources, webhookId: webhook.id });
   } catch (error) {
     failure = new Error(`failed; last output of each process:\n${lastLines(deployment)}`, { cause: error });

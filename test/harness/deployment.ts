@@ -57,6 +57,8 @@ export class Deployment implements TestServer {
   /** Settings of every process. */
   readonly common: Readonly<Record<string, string | undefined>>;
   private proxy: FrontProxy | undefined;
+  /** Whether the proxy sends requests to a process that runs, as a probe of its readiness would decide. Default: yes. */
+  serves: (server: Server) => boolean = () => true;
 
   constructor({ env, copies = {}, engines = givenEngines(), program }: DeploymentOptions = {}) {
     this.program = program;
@@ -85,6 +87,12 @@ export class Deployment implements TestServer {
 
   get all(): readonly Server[] {
     return ROLES.flatMap((role) => this.processes[role]);
+  }
+
+  /** Role and number of a process, such as `runner 2`. */
+  nameOf(server: Server): string {
+    const role = ROLES.find((each) => this.processes[each].includes(server));
+    return role === undefined ? 'unknown' : `${role} ${this.processes[role].indexOf(server) + 1}`;
   }
 
   get lastOutput(): string {
@@ -148,7 +156,7 @@ export class Deployment implements TestServer {
   }
 
   private running(role: RoleName): readonly string[] {
-    return this.processes[role].filter(({ isRunning }) => isRunning).map(({ url }) => url);
+    return this.processes[role].filter((server) => server.isRunning && this.serves(server)).map(({ url }) => url);
   }
 }
 

@@ -78,6 +78,8 @@ export class Server implements TestServer {
   private ready = false;
   /** Time from spawn to the first 200 of /readyz at the latest start. */
   readyMs = 0;
+  /** Lines of output over all starts. */
+  outputLines = 0;
 
   constructor(options: ServerOptions = {}) {
     this.app = options.app ?? 'standalone';
@@ -117,6 +119,11 @@ export class Server implements TestServer {
     return this.ready && this.child !== undefined;
   }
 
+  /** True when it was started and ended on its own. `restart` starts it again. */
+  get hasEnded(): boolean {
+    return this.child !== undefined && (this.child.exitCode !== null || this.child.signalCode !== null);
+  }
+
   get pid(): number {
     const pid = this.child?.pid;
     if (pid === undefined) throw new Error('the server is not running');
@@ -154,6 +161,7 @@ export class Server implements TestServer {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const keep = (chunk: Buffer): void => {
+      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) this.outputLines++;
       this.output = (this.output + chunk.toString()).slice(-OUTPUT_KEPT);
     };
     child.stdout.on('data', keep);

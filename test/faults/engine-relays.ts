@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server as Listener, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type EngineAddresses } from '#test/harness/deployment.js';
+import { ROOT } from '#test/harness/paths.js';
+
+/**
+ * `silent`: nothing passes, open connections stay open, and new ones get no answer, as behind a cable that was pulled.
+ * `refused`: open connections are reset and new ones refused, as by a firewall that rejects.
+ */
+export type CutMode = 'silent' | 'refused';
+
+interface Pair {
+  readonly near: Socket;
+  /** Undefined while the relay is silent since before the connection. */
+  far: Socket | undefined;
+}
+
+/** Passes the connections of one process to one port of an engine, unless it is cut. */
+class EngineRelay {
+  private readonly pairs = new Set<Pair>();
+  private mode: CutMode | 'open' = 'open';
+  private listener: Listener | undefined;
+  private port = 0;
+
+  private constructor(readonly target: number) {}
+
+  static async start(target: number): Promise<EngineRelay> {
+    const relay = new EngineRelay(target);
+    await relay.listen();
+    return relay;
+  }
+
+  /** As relayed-sockets.ts reads it. */
+  get mapping(): string {
+    return `${this.target}=${this.port}`;
+  }
+
+  async cut(mode: CutMode): Promise<void> {
+    this.mode = mode;
+    if (mode === 'silent') {
+      for (const { near, far } of this.pairs) {
+        near.unpipe();
+        far?.unpipe();
+      }
+    } else await this.close();
+  }
+
+  async restore(): Promise<void> {
+    this.mode = 'open';
+    if (!this.listener) await this.listen();
+    for (const pair of this.pairs) this.pass(pair);
+  }
+
+  async close(): Promise<void> {
+    const { listener } = this;
+    this.listener = undefined;
+    for (const { near, far } of this.pairs) {
+      near.resetAndDestroy();
+      far?.resetAndDestroy();
+    }
+    if (!listener) return;
+    const closed = once(listener, 'close');
+    listener.close();
+    await closed;
+  }
+
+  /** The same port each time. */
+  private async listen(): Promise<void> {
+    const listener = createServer({ allowHalfOpen: true, noDelay: true }, (near) => this.accept(near));
+    listener.listen(this.port, '127.0.0.1');
+    await once(listener, 'listening');
+    this.port = (listener.address() as AddressInfo).port;
+    this.listener = listener;
+  }
+
+  private accept(near: Socket): void {
+    const pair: Pair = { near, far: undefined };
+    this.pairs.add(pair);
+    near.on('error', () => near.destroy());
+    near.once('close', () => this.ended(pair));
+    if (this.mode === 'open') this.pass(pair);
+    else if (this.mode === 'refused') near.resetAndDestroy();
+  }
+
+  private pass(pair: Pair): void {
+    const { near } = pair;
+    if (near.destroyed || pair.far?.destroyed === true) return this.ended(pair);
+    if (!pair.far) {
+      const far = connect({ port: this.target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+      far.on('error', () => far.destroy());
+      far.once('close', () => this.ended(pair));
+      pair.far = far;
+    }
+    near.pipe(pair.far);
+    pair.far.pipe(near);
+  }
+
+  /** One end has closed. The other hears of it unless the relay is silent. */
+  private ended(pair: Pair): void {
+    if (this.mode === 'silent') return;
+    this.pairs.delete(pair);
+    pair.near.destroy();
+    pair.far?.destroy();
+  }
+}
+
+const portsOf = ({ kafka, mongo, eventStore }: EngineAddresses): number[] => [
+  ...kafka.split(',').map((address) => Number(address.split(':').at(-1))),
+  Number(new URL(mongo).port),
+  ...[...eventStore.matchAll(/:(\d+)/g)].map(([, port]) => Number(port)),
+];
+
+/** The relays between one process and every engine. */
+export class EngineRelays {
+  private constructor(private readonly relays: readonly EngineRelay[]) {}
+
+  static async start(engines: EngineAddresses): Promise<EngineRelays> {
+    return new EngineRelays(await Promise.all(portsOf(engines).map((port) => EngineRelay.start(port))));
+  }
+
+  /** Settings of the process, with which its connections go through the relays. */
+  get settings(): Readonly<Record<string, string>> {
+    return {
+      NODE_OPTIONS: `--import=${pathToFileURL(join(ROOT, 'dist/test/faults/relayed-sockets.js')).href}`,
+      TEST_ENGINE_RELAYS: this.relays.map(({ mapping }) => mapping).join(','),
+    };
+  }
+
+  async cut(mode: CutMode): Promise<void> {
+    await Promise.all(this.relays.map((relay) => relay.cut(mode)));
+  }
+
+  async restore(): Promise<void> {
+    await Promise.all(this.relays.map((relay) => relay.restore()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.relays.map((relay) => relay.close()));
+  }
+}
