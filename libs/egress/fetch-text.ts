@@ -1,4 +1,5 @@
 import { request, type Dispatcher } from 'undici';
+import { MAX_URL_CHARS, urlIn } from '#libs/kernel/url-text.js';
 import { EgressRefused } from './address-policy.js';
 
 export interface FetchLimits {
@@ -54,7 +55,7 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 export const fetchText = async (url: string, limits: FetchLimits): Promise<FetchedText> => {
   const { maxRedirects = 3, timeoutMs = 10_000 } = limits;
   const signal = AbortSignal.timeout(timeoutMs);
-  let current = rawFileUrl(parseUrl(url, url));
+  let current = rawFileUrl(parseUrl(url));
   for (let redirects = 0; ; redirects++) {
     const answer = await ask(current, signal, limits);
     if (answer.location === undefined) {
@@ -65,15 +66,17 @@ export const fetchText = async (url: string, limits: FetchLimits): Promise<Fetch
       const message = `${current.href} redirects again (${answer.status}) after ${maxRedirects} redirects, the limit`;
       throw new FetchError('TOO_MANY_REDIRECTS', message, current.href, answer.status);
     }
-    current = rawFileUrl(parseUrl(answer.location, current.href));
+    current = rawFileUrl(parseUrl(answer.location, current));
   }
 };
 
-const parseUrl = (text: string, base: string): URL => {
-  if (!URL.canParse(text, base)) {
-    throw new FetchError('UNSUPPORTED_URL', `${JSON.stringify(text)} is not a URL`, text, undefined);
+const parseUrl = (text: string, base?: URL): URL => {
+  const url = urlIn(text, base);
+  if (!url) {
+    const told = text.slice(0, 200);
+    const message = `${JSON.stringify(told)} is not a URL of at most ${MAX_URL_CHARS} characters`;
+    throw new FetchError('UNSUPPORTED_URL', message, told, undefined);
   }
-  const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     const message = `${url.protocol} URLs are not fetched: give an http: or https: URL (got ${text})`;
     throw new FetchError('UNSUPPORTED_URL', message, text, undefined);

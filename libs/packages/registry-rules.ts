@@ -1,3 +1,4 @@
+import { urlIn } from '../kernel/url-text.js';
 import { scopeOf } from './specifier.js';
 
 /** One configured registry. `scope` is null for the one of all other packages. */
@@ -27,9 +28,9 @@ export class RegistryRules {
 
   /** The URL from which a tarball is taken, or undefined when its host is not allowed. */
   tarballUrl(packageName: string, given: string): URL | undefined {
-    if (!URL.canParse(given)) return undefined;
+    const url = urlIn(given);
+    if (!url) return undefined;
     const rule = this.ruleOf(packageName);
-    const url = new URL(given);
     const registry = new URL(rule.url);
     if (url.hostname === PUBLIC_HOST && registry.hostname !== PUBLIC_HOST) {
       url.protocol = registry.protocol;

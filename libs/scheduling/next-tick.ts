@@ -1,17 +1,17 @@
 import { Cron } from 'croner';
+import { BoundedMap, bytesOfText } from '#libs/kernel/bounded-map.js';
 import { type Timer } from '#libs/sources/published.js';
+import { canonicalZone } from './time-zone.js';
 
-const MAX_PARSED = 2_000;
-const parsed = new Map<string, Cron>();
+/** Bytes of a parsed pattern without its text, at most. */
+const CRON_BYTES = 6_000;
+const parsed = new BoundedMap<string, Cron>(16 * 1024 * 1024, (key) => 2 * bytesOfText(key) + CRON_BYTES);
 
 /** Caches parsed patterns, because parsing costs more than a query. A Cron without a function schedules nothing. */
 const cronOf = (pattern: string, timezone: string): Cron => {
   const key = `${timezone}\n${pattern}`;
   let cron = parsed.get(key);
-  if (!cron) {
-    if (parsed.size >= MAX_PARSED) parsed.clear();
-    parsed.set(key, (cron = new Cron(pattern, { timezone })));
-  }
+  if (!cron) parsed.set(key, (cron = new Cron(pattern, { timezone })));
   return cron;
 };
 
@@ -28,7 +28,7 @@ export const nextTick = (timer: Timer, since: number, after: number): number | u
     return since + Math.max(1, Math.floor((after - since) / interval) + 1) * interval;
   }
   if (timer.cron === null) return undefined;
-  return cronOf(timer.cron, timer.timezone ?? 'UTC')
+  return cronOf(timer.cron, canonicalZone(timer.timezone ?? 'UTC'))
     .nextRun(new Date(Math.max(after, since)))
     ?.getTime();
 };

@@ -1,4 +1,5 @@
 import { type Timer } from '#libs/sources/published.js';
+import { canonicalZone } from './time-zone.js';
 
 interface LocalTime {
   readonly iso8601: {
@@ -33,8 +34,9 @@ const localTime = (at: number, timezone: string): LocalTime => {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Caches one format per zone. The number of zones, about 600, bounds the map. */
-const formatOf = (timeZone: string): Intl.DateTimeFormat => {
+/** Caches one format per zone. The number of canonical zones, about 450, bounds the map. */
+const formatOf = (timezone: string): Intl.DateTimeFormat => {
+  const timeZone = canonicalZone(timezone);
   let format = formats.get(timeZone);
   if (!format) {
     const two = '2-digit';

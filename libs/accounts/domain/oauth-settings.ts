@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { MAX_URL_CHARS, urlIn } from '#libs/kernel/url-text.js';
 import { checkEnvReference, isEnvReference } from './env-references.js';
 
 /** Settings of the refresh as they are in the vault, with their references to variables resolved. */
@@ -33,7 +34,6 @@ const FIELDS = [
 ];
 const METHODS = ['client_secret_post', 'client_secret_basic'];
 const MAX_TEXT = 16_384;
-const MAX_URL = 2_048;
 const LONGEST_S = 10 * 365 * 86_400;
 
 /** Throws request.invalid_parameter, and account.env_not_allowed. */
@@ -64,9 +64,9 @@ export const givenOAuth = (given: object, allowedEnv: readonly string[], now: nu
 
 const tokenUrl = (text: string | undefined): string => {
   if (text === undefined) throw invalid('token_url', 'is missing: give the URL of the token server');
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (text.length > MAX_URL || (url?.protocol !== 'https:' && url?.protocol !== 'http:'))
-    throw invalid('token_url', `must be an http(s) URL of up to ${MAX_URL} characters`);
+  const url = urlIn(text);
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw invalid('token_url', `must be an http(s) URL of up to ${MAX_URL_CHARS} characters`);
   if (url.username !== '' || url.password !== '')
     throw invalid('token_url', 'holds a user name or password: give them as client_id and client_secret');
   return url.href;

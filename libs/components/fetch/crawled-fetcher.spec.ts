@@ -40,6 +40,14 @@ describe('relativeImports', () => {
   });
 });
 
+describe('imports of hostile code', () => {
+  // A pattern such as /\/+$/ takes hours for this path.
+  it('are no longer than a URL, however long their text is', () => {
+    const code = `import './${'/'.repeat(8_000_000)}x'; import './ok.mjs'; ${'from'.repeat(1_000_000)} ${' '.repeat(1_000_000)}`;
+    expect(relativeImports(code)).toEqual(['./ok.mjs']);
+  });
+});
+
 describe('crawledFetcher', () => {
   it('fetches the file and all its imports, each once, by their paths', async () => {
     const { asked, fetchText } = web({

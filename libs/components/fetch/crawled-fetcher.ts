@@ -1,5 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { withoutEnding } from '#libs/kernel/text-search.js';
+import { urlIn } from '#libs/kernel/url-text.js';
 import { checkLimit } from '../domain/code-size.js';
 import { DEFAULT_CODE_LIMITS, type CodeLimits, type ComponentFetcher, type FetchedComponent } from '../ports.js';
 import { rawAddressHint } from './raw-address.js';
@@ -128,7 +130,7 @@ const candidatesOf = (url: URL): readonly URL[] => {
     ? [pathname, pathname.replace(/js$/, 'ts')]
     : /\.(?:[cm]?ts|json)$/.test(pathname)
       ? [pathname]
-      : ENDINGS.map((ending) => pathname.replace(/\/+$/, '') + ending);
+      : ENDINGS.map((ending) => withoutEnding(pathname, '/') + ending);
   return paths.map((path) => {
     const candidate = new URL(url);
     candidate.pathname = path;
@@ -139,7 +141,7 @@ const candidatesOf = (url: URL): readonly URL[] => {
 const pathOf = (url: URL): string => decodeURIComponent(url.pathname).replace(/^\/+/, '') || 'component.js';
 
 const checkUrl = (url: string): void => {
-  if (URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)) return;
+  if (['http:', 'https:'].includes(urlIn(url)?.protocol ?? '')) return;
   const text = `parameter component_url must be an http or https URL; got ${url.slice(0, 200)}`;
   throw new DomainError('request.invalid_parameter', text, { field: 'component_url', actual: url.slice(0, 200) });
 };

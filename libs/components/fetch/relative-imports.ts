@@ -1,6 +1,8 @@
+import { MAX_URL_CHARS } from '#libs/kernel/url-text.js';
+
 /**
  * Finds a module's relative specifiers: `import`, `export … from`, `import()`, `require()` with a text literal. The
- * pattern also matches inside comments and texts, so a missing file is not an error yet.
+ * pattern also matches inside comments and texts, so a missing file is not an error yet. None is longer than a URL.
  */
 export const relativeImports = (code: string): readonly string[] => {
   const found = new Set<string>();
@@ -13,7 +15,7 @@ export const relativeImports = (code: string): readonly string[] => {
   return [...found];
 };
 
-const RELATIVE = String.raw`(["'\`])(\.{1,2}\/[^"'\`\n]*|\.{1,2})\1`;
+const RELATIVE = String.raw`(["'\`])(\.{1,2}\/[^"'\`\n]{0,${MAX_URL_CHARS}}|\.{1,2})\1`;
 const PATTERNS = [
   new RegExp(String.raw`\bfrom\s*${RELATIVE}`, 'g'),
   new RegExp(String.raw`\bimport\s*${RELATIVE}`, 'g'),

@@ -29,6 +29,7 @@ import {
   type FetchedComponent,
   type InspectionLimits,
 } from '../ports.js';
+import { urlIn } from '#libs/kernel/url-text.js';
 import { type ComponentSaved } from '../published.js';
 import { checkCodeRoom } from './code-room.js';
 import { Inspections } from './inspections.js';
@@ -286,6 +287,6 @@ const savedDataOf = ({ createdAt, updatedAt: _, ...data }: SavedComponent): Comp
 
 /** Takes the file name from the URL, because its ending decides how the code is read. */
 const fileNameOf = (url: string | undefined): string => {
-  const name = url !== undefined && URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined;
+  const name = url === undefined ? undefined : urlIn(url)?.pathname.split('/').at(-1);
   return name !== undefined && /^[\w.-]+\.[cm]?[jt]s$/.test(name) ? name : UNNAMED;
 };

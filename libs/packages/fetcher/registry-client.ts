@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { urlIn } from '../../kernel/url-text.js';
 import { type RegistryRules } from '../registry-rules.js';
 import { wrongShape } from './json-shape.js';
 import { type FetchOrder } from './message.js';
@@ -102,8 +103,9 @@ export class RegistryClient {
       const location = response.headers.get('location');
       if (response.status < 300 || response.status > 399 || location === null) return this.checked(name, url, response);
       await response.body?.cancel();
-      if (!URL.canParse(location, url.href)) break;
-      url = new URL(location, url);
+      const next = urlIn(location, url);
+      if (!next) break;
+      url = next;
     }
     throw new Refusal(name, `the registry redirects the request for the npm package "${name}" too often`);
   }
@@ -162,7 +164,7 @@ export class RegistryClient {
   }
 }
 
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'no URL').slice(0, 255);
+const hostOf = (url: string): string => (urlIn(url)?.host ?? 'no URL').slice(0, 255);
 
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error ? (error.cause ?? error) : error;

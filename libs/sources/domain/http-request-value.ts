@@ -1,5 +1,6 @@
 import { isHttpMethod } from '#libs/component-model/http-request.js';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { MAX_URL_CHARS, urlIn } from '#libs/kernel/url-text.js';
 import { invalidProp, shown } from './prop-error.js';
 import { SECRET_MASK } from './secret-mask.js';
 
@@ -27,6 +28,8 @@ export const requestValueOf = ({ name }: ConfigurableProp, given: Fields, hasSto
   const { method, url } = given;
   if (isGiven(method) && !isHttpMethod(method))
     throw invalidProp(`${name}.method`, 'a method of HTTP, such as GET', shown(method));
+  if (typeof url === 'string' && url.length > MAX_URL_CHARS)
+    throw invalidProp(`${name}.url`, `at most ${MAX_URL_CHARS} characters`, `${url.length} characters`, MAX_URL_CHARS);
   if (typeof url !== 'string' || !isHttpUrl(url))
     throw invalidProp(`${name}.url`, 'an http or https URL without user name and password', urlShown(url));
   checkPairs(`${name}.params`, given.params);
@@ -42,9 +45,8 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isHttpUrl = (text: string): boolean => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
+  const url = urlIn(text);
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 };
 
 /** A URL that is refused may hold a password. */

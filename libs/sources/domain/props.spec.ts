@@ -341,6 +341,10 @@ describe('timers', () => {
     [{ cron: '0 9 * * *', timezone: 'Mars/Olympus' }, /IANA name.*got "Mars\/Olympus"/],
     [{ cron: '0 9 * * *', timezone: 5 }, /IANA name/],
     [{ cron: 5 }, /5 fields/],
+    [{ cron: `1${',1'.repeat(1_000_000)} * * * *` }, /cron has at most 256 characters; got 2000009 characters/],
+    [{ cron: `${' '.repeat(2_000_000)}* * * * *` }, /cron has at most 256 characters/],
+    [{ cron: '0 9 * * *', timezone: 'A'.repeat(2_000_000) }, /timezone has at most 64 characters; got 2000000/],
+    [{ intervalSeconds: '9'.repeat(2_000_000) }, /intervalSeconds has at most 32 characters/],
   ])('refuse %j', (given, message) => {
     const error = refusal(() => plan([timer()], { p: given }));
     expect(error).toMatchObject({ code: 'source.invalid_prop', details: { prop: 'p' } });

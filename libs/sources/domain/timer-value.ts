@@ -7,6 +7,8 @@ import { invalidProp, missingTimer, shown } from './prop-error.js';
 /** Shortest time between two ticks, in seconds. See docs/reference/component-model.md#prop-timer-limits. */
 export const MIN_INTERVAL_SECONDS = 15;
 export const MAX_INTERVAL_SECONDS = 366 * 24 * 3600;
+/** Characters of each text of a timer (docs/reference/limits.md#timer-texts). Each start reads all of them. */
+export const TIMER_TEXTS = { cron: 256, timezone: 64, intervalSeconds: 32 } as const;
 
 const EXPECTED = '{intervalSeconds} or {cron, timezone?}';
 
@@ -37,12 +39,21 @@ const parseTimer = (prop: string, value: unknown, now: number): Timer => {
   const fields = new Map<string, unknown>(Object.entries(value).filter(([, v]) => v !== null && v !== undefined));
   const cron = fields.get('cron');
   const interval = fields.get('intervalSeconds') ?? fields.get('interval_seconds');
+  checkText(prop, 'cron', cron);
+  checkText(prop, 'intervalSeconds', interval);
+  checkText(prop, 'timezone', fields.get('timezone'));
   if ((cron === undefined) === (interval === undefined)) {
     throw invalidProp(prop, `one of ${EXPECTED}`, cron === undefined ? shown(value) : 'both');
   }
   if (cron === undefined) return { prop, cron: null, intervalSeconds: intervalOf(prop, interval), timezone: null };
   const timezone = timezoneOf(prop, fields.get('timezone'));
   return { prop, cron: cronOf(prop, cron, timezone, now), intervalSeconds: null, timezone };
+};
+
+const checkText = (prop: string, field: keyof typeof TIMER_TEXTS, value: unknown): void => {
+  const limit = TIMER_TEXTS[field];
+  if (typeof value !== 'string' || value.length <= limit) return;
+  throw invalidProp(prop, `a timer whose ${field} has at most ${limit} characters`, `${value.length} characters`, limit);
 };
 
 const intervalOf = (prop: string, value: unknown): number => {

@@ -1,6 +1,8 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 
 const MAX_LENGTH = 2048;
+/** Of DNS. Each delivery parses the URL, and a longer name of another script takes milliseconds. */
+const MAX_HOSTNAME = 253;
 
 /**
  * Checks the URL of a webhook (docs/reference/rest-api.md#webhook-url) and trims the blanks around it. Each delivery
@@ -17,6 +19,8 @@ export const checkWebhookUrl = (given: string): string => {
   if (!URL.canParse(url)) throw invalid('cannot be parsed', url);
   const { hostname, username, password } = new URL(url);
   if (hostname === '') throw invalid('has no hostname', url);
+  if (hostname.length > MAX_HOSTNAME)
+    throw invalid(`has a hostname of ${hostname.length} characters, the limit is ${MAX_HOSTNAME}`, url);
   if (username !== '' || password !== '') {
     throw invalid('holds a user name or password, which are not sent: check the signature instead');
   }

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../writer/bounded-map.js';
+import { BoundedMap } from '#libs/kernel/bounded-map.js';
 import { Refused, type FileOperations } from '../writer/group-commit.js';
 import { type Ops } from '../writer/ops.js';
 import { type Database } from '../writer/sqlite-driver.js';

@@ -31,7 +31,7 @@ describe('the total of a list', () => {
     expect(total('a', [], 2)).toBe(2);
   });
 
-  it('is remembered for a bounded number of queries', () => {
+  it('is remembered for queries up to a bounded number of bytes', () => {
     const { total, counts } = setUp();
     for (let n = 0; n < 2_500; n++) total('a', [n], n);
     expect(total('a', [2_499], 0)).toBe(2_499);

@@ -1,10 +1,15 @@
-/** Queries whose totals are remembered. */
-const MAX_QUERIES = 1_000;
+import { BoundedMap, bytesOfText } from '#libs/kernel/bounded-map.js';
+
+/** Bytes of the queries whose totals are remembered. Their texts are from users. */
+const MAX_BYTES = 256 * 1024;
 
 /** Sizes of whole lists, which SQLite finds by counting, until the collection is written to. */
 export class Totals {
   /** By table and query. */
-  private readonly found = new Map<string, { readonly version: number; readonly total: number }>();
+  private readonly found = new BoundedMap<string, { readonly version: number; readonly total: number }>(
+    MAX_BYTES,
+    (key) => bytesOfText(key) + 128,
+  );
   /** Number of writes by collection. */
   private readonly versions = new Map<string, number>();
 
@@ -19,7 +24,6 @@ export class Totals {
     const known = this.found.get(key);
     if (known?.version === version) return known.total;
     const total = count();
-    if (this.found.size >= MAX_QUERIES) this.found.clear();
     this.found.set(key, { version, total });
     return total;
   }
