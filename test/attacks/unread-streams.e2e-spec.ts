@@ -52,7 +52,7 @@ class Reader {
   private head = '';
   private tail = '';
 
-  private constructor(private readonly socket: Socket) {
+  private constructor(socket: Socket) {
     socket.on('error', () => undefined);
     socket.once('close', () => (this.closed = true));
     closing.push(() => socket.destroy());
