@@ -22,6 +22,9 @@ class Registry implements ProcessRegistry {
     if (this.failure) throw this.failure;
     return [...this.reports.values()];
   }
+  async registered(): Promise<readonly string[]> {
+    return [...this.reports.keys()];
+  }
   async leave(id: string): Promise<void> {
     this.reports.delete(id);
   }
@@ -184,6 +187,7 @@ describe('the backlog of an installation', () => {
     const counted: ProcessRegistry = {
       report: (each) => registry.report(each),
       live: () => (reads++, registry.live()),
+      registered: () => registry.registered(),
       leave: (id) => registry.leave(id),
     };
     const backlog = new ClusterBacklog(counted, noFailure);

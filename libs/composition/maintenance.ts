@@ -1,6 +1,6 @@
 import { pause } from '#libs/async/pause.js';
 import { type Config } from '#libs/config/index.js';
-import { sweepReplyTopics } from '#libs/ingress/replies-over-log.js';
+import { ReplyTopicSweep } from '#libs/ingress/reply-topic-sweep.js';
 import { type RunningWork } from '#libs/kernel/leased-work.js';
 import { type Reconciled, reconcileSources } from '#libs/sources/index.js';
 import { type SourceTopics } from '#libs/sources/published.js';
@@ -48,7 +48,7 @@ export const startMaintenance = async ({
 }: MaintenanceOptions): Promise<RunningWork> => {
   const abort = new AbortController();
   const { engines, clock } = plane;
-  let liveBefore: readonly string[] = [];
+  const sweep = new ReplyTopicSweep({ log: engines.log, registered: () => engines.registry.registered(), logger });
   const longestOperationMs = HOOKS_OF_AN_OPERATION * config.hookTimeoutS * 1_000 + SLACK_MS;
 
   const pass = async (): Promise<void> => {
@@ -56,10 +56,7 @@ export const startMaintenance = async ({
     const repaired = done.rolledBack.length + done.deleted.length + done.released.length;
     for (const sourceId of done.rolledBack) await operationEnded(sourceId);
     if (repaired > 0) logger.info({ ...done }, 'maintenance.repaired');
-    // A process that is only slow to report still needs its topic, so it must be missing twice in a row.
-    const live = (await engines.registry.live()).map(({ id }) => id);
-    await sweepReplyTopics(engines.log, [...live, ...liveBefore]);
-    liveBefore = live;
+    await sweep.pass();
   };
 
   const run = async (): Promise<void> => {

@@ -21,6 +21,7 @@ const registryOf = (looks: readonly (readonly ProcessReport[])[]): ProcessRegist
   return {
     report: async () => undefined,
     leave: async () => undefined,
+    registered: async () => [],
     live: async () => looks[Math.min(look++, looks.length - 1)] ?? [],
   };
 };

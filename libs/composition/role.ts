@@ -27,7 +27,7 @@ import { writeServerFile } from '../hosting/server-file.js';
 import { Shutdown } from '../hosting/shutdown.js';
 import { startProblem } from '../hosting/start-problem.js';
 import { createTelemetryApp } from '../hosting/telemetry-app.js';
-import { createFixedTopics, topicPolicy } from './topic-policy.js';
+import { createFixedTopics, keepFixedTopics, topicPolicy } from './topic-policy.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
 export interface OpenEngines {
@@ -114,7 +114,7 @@ const start = async (
   timings.end('engines');
 
   // 4. Topics, and in-memory tables caught up with the log.
-  await waiting.until('Kafka', () => createFixedTopics(engines.log, topics));
+  await makeTopics(engines, topics, { waiting, logger, shutdown });
   timings.end('topics');
   const plane = await followTables(engines, { clock: systemClock, shutdown, readiness, tables });
   timings.end('tables');
@@ -171,6 +171,20 @@ class StartupTimings {
     return Math.round(this.at);
   }
 }
+
+const makeTopics = async (
+  { log }: RemoteEngines,
+  topics: TopicPolicy,
+  {
+    waiting,
+    logger,
+    shutdown,
+  }: { readonly waiting: EnginesAwaited; readonly logger: Logger; readonly shutdown: Shutdown },
+): Promise<void> => {
+  await waiting.until('Kafka', () => createFixedTopics(log, topics));
+  const keeping = keepFixedTopics(log, topics, logger);
+  shutdown.add('topics', () => keeping.stop());
+};
 
 const followTables = async (
   engines: RemoteEngines,

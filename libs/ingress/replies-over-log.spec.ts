@@ -6,6 +6,23 @@ import { replyTopic } from './reply-records.js';
 const reply = { status: 200, headers: {}, body: '', base64: false } as const;
 
 describe('answers over the log', () => {
+  // docs/adr/0062
+  it('whose topic is missing arrive when its process has made it anew, and are given up after a while', async () => {
+    const log = new InMemoryStreamLog();
+    const replies = repliesOverLog(log, { warn: () => undefined }, { againMs: 1 });
+    const [slow, dead] = [replyTopic('slow'), replyTopic('dead')];
+    replies.immediate(dead, 'inv_1', reply);
+    replies.immediate(slow, 'inv_2', reply);
+    while (log.published.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    await log.createTopic(slow);
+    while (log.recordsOf(slow).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(log.recordsOf(slow).map(({ key }) => key)).toEqual(['inv_2']);
+    const toDead = (): number => log.published.flat().filter(({ topic }) => topic === dead).length;
+    while (toDead() < 8) await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(toDead()).toBe(8);
+  });
+
   it('reach other processes, once each, while the topic of one cannot be written', async () => {
     const log = new InMemoryStreamLog();
     const [on, off] = [replyTopic('on'), replyTopic('off')];

@@ -2,40 +2,74 @@ import { replyOf } from '../sandbox/reply-of.js';
 import { type Replies } from '../runner/runner-ports.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
-import { type Answer, answerRecord, REPLIES, replyTopic } from './reply-records.js';
+import { type Answer, answerRecord, REPLIES } from './reply-records.js';
 
-/** Sends answers to the waiting process over its reply topic. Answers of one turn of the event loop are batched. */
+/** How often an answer is sent whose topic is missing. Its process makes the topic anew within seconds, if it lives. */
+const TRIES = 8;
+const AGAIN_MS = 2_500;
+/** Of the answers that wait for their topic, in this process. More are dropped. */
+const WAITING_BYTES = 4 << 20;
+
+interface Sent {
+  readonly record: LogRecord;
+  readonly tries: number;
+}
+
+/**
+ * Sends answers to the waiting process over its reply topic. Answers of one turn of the event loop are batched. Those
+ * whose topic is missing are sent again for a while (docs/adr/0062), and then dropped: their process has ended.
+ */
 export const repliesOverLog = (
   log: Pick<StreamLog, 'publishEach'>,
   logger: { warn(fields: object, message: string): void },
+  { againMs = AGAIN_MS }: { readonly againMs?: number } = {},
 ): Replies => {
-  let gathered: LogRecord[] = [];
+  let gathered: Sent[] = [];
+  let waitingBytes = 0;
 
-  /** A missing topic means that the waiting process has exited. */
-  const publish = (records: readonly LogRecord[]): void =>
-    log.publishEach(records, (index, outcome) => {
-      const record = records[index];
-      if (!record || !(outcome instanceof Error)) return;
-      if (records.length > 1) {
+  const gather = (sent: Sent): void => {
+    if (gathered.length === 0) {
+      setImmediate(() => {
+        const all = gathered;
+        gathered = [];
+        publish(all);
+      });
+    }
+    gathered.push(sent);
+  };
+
+  const publish = (sent: readonly Sent[]): void =>
+    log.publishEach(
+      sent.map(({ record }) => record),
+      (index, outcome) => {
+        const one = sent[index];
+        if (!one || typeof outcome === 'number') return;
+        if (outcome === null) sendLater(one);
         // One of several may be too large for the log, so each that is not written is published alone.
-        publish([record]);
-        return;
-      }
-      const fields = { ...record.headers, topic: record.topic, bytes: record.value.length, error: String(outcome) };
-      logger.warn(fields, 'reply.lost: the waiting caller will time out');
-    });
+        else if (sent.length > 1) publish([one]);
+        else lost(one.record, outcome);
+      },
+    );
+
+  const sendLater = ({ record, tries }: Sent): void => {
+    const bytes = record.value.length;
+    if (tries + 1 >= TRIES || waitingBytes + bytes > WAITING_BYTES) return;
+    waitingBytes += bytes;
+    const timer = setTimeout(() => {
+      waitingBytes -= bytes;
+      gather({ record, tries: tries + 1 });
+    }, againMs);
+    timer.unref();
+  };
+
+  const lost = (record: LogRecord, error: Error): void => {
+    const fields = { ...record.headers, topic: record.topic, bytes: record.value.length, error: String(error) };
+    logger.warn(fields, 'reply.lost: the waiting caller will time out');
+  };
 
   const send = (address: string, invocationId: string, answer: Answer): void => {
     // An address without the prefix comes from a process that was its own runner.
-    if (!address.startsWith(REPLIES)) return;
-    if (gathered.length === 0) {
-      setImmediate(() => {
-        const records = gathered;
-        gathered = [];
-        publish(records);
-      });
-    }
-    gathered.push(answerRecord(address, invocationId, answer));
+    if (address.startsWith(REPLIES)) gather({ record: answerRecord(address, invocationId, answer), tries: 0 });
   };
 
   return {
@@ -57,14 +91,3 @@ const toldOf = ({ status, error, logs, startedAt, endedAt }: RunOutcome): RunOut
   dbChanges: {},
   ...(error === undefined ? {} : { error }),
 });
-
-/**
- * Deletes the topics of processes that ended without closing their channel; returns how many. Idempotent. A process
- * must be registered as live before it opens its channel.
- */
-export const sweepReplyTopics = async (log: StreamLog, liveProcessIds: readonly string[]): Promise<number> => {
-  const living = new Set(liveProcessIds.map(replyTopic));
-  const dead = (await log.topics(REPLIES)).filter((topic) => !living.has(topic));
-  for (const topic of dead) await log.deleteTopic(topic);
-  return dead.length;
-};

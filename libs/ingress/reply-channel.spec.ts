@@ -5,7 +5,7 @@ import { drained } from '../stream-log/testing/drained.js';
 import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
 import { manualRuns } from './manual-runs.js';
 import { openReplyChannel } from './reply-channel.js';
-import { repliesOverLog, sweepReplyTopics } from './replies-over-log.js';
+import { repliesOverLog } from './replies-over-log.js';
 import { ResponseRelay } from './response-relay.js';
 
 const reply: HttpReply = { status: 201, headers: { 'x-a': 'b' }, body: 'made', base64: false };
@@ -140,16 +140,6 @@ describe('answers over the log', () => {
     ]);
     await drained({ backlog: () => log.uncommitted('replies.p1', 'replies.p1') });
     expect(logged).toHaveLength(2);
-    await channel.close();
-  });
-
-  it('leave no topic of a process that died', async () => {
-    const { log, channel } = await setUp();
-    await log.createTopic('replies.p0');
-    await log.createTopic('other');
-    expect(await sweepReplyTopics(log, ['p1', 'p2'])).toBe(1);
-    expect(await sweepReplyTopics(log, ['p1', 'p2'])).toBe(0);
-    expect(await log.topics('')).toEqual(['other', 'replies.p1']);
     await channel.close();
   });
 });

@@ -28,3 +28,14 @@ export const readAnswer = (
   if (kind === 'outcome') return { invocationId, answer: { kind, outcome: JSON.parse(record.value) as RunOutcome } };
   return undefined;
 };
+
+/** A record that a process sends to itself, to see whether answers would arrive. */
+export const probeRecord = (topic: string, id: string): LogRecord => ({
+  topic,
+  key: 'probe',
+  headers: { probe: id },
+  value: '{}',
+});
+
+/** The id of a probe; undefined for any other record. */
+export const probeIn = ({ headers }: LogRecord): string | undefined => headers['probe'];

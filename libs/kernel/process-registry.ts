@@ -31,9 +31,17 @@ export interface ProcessRegistry {
   report(report: ProcessReport): Promise<void>;
   /** Returns the latest report of every live process. */
   live(): Promise<readonly ProcessReport[]>;
+  /**
+   * Returns the ids of all processes that have reported and not left, silent ones included. One that is silent for
+   * `EXPIRY_MS` is no longer registered, and is again with its next report.
+   */
+  registered(): Promise<readonly string[]>;
   /** Idempotent. */
   leave(id: string): Promise<void>;
 }
 
 /** Measured by the reader's own monotonic clock since the last change it saw, because clocks of machines differ. */
 export const SILENCE_MS = 3_000;
+
+/** How long a silent process stays registered, as measured by one reader. */
+export const EXPIRY_MS = 20 * SILENCE_MS;

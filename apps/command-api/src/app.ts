@@ -33,6 +33,7 @@ runRole('command-api', openDistributed, async (role) => {
 
   // 6. The channel for outcomes of hooks and manual runs.
   const channel = await openReplyChannel({ log, processId: id, logger });
+  readiness.register('answers', () => channel.problem());
   closing('replies', () => channel.close());
   const { relay } = channel;
   const timeoutMs = config.hookTimeoutS * 1_000;

@@ -6,10 +6,11 @@ import { openReplyChannel } from '#libs/ingress/reply-channel.js';
 
 /** Role `ingress`, any number of processes: step 1 of the path of an event. `runRole` does steps 1 to 4. */
 runRole('ingress', openDistributed, async (role) => {
-  const { id, plane, front, serveTelemetry, logger, closing } = role;
+  const { id, plane, front, serveTelemetry, logger, readiness, closing } = role;
 
   // 5. The channel for replies to waiting requests.
   const channel = await openReplyChannel({ log: plane.engines.log, processId: id, logger });
+  readiness.register('answers', () => channel.problem());
   closing('replies', () => channel.close());
 
   // 6. Endpoints, behind the gate that limits arrivals to what the other roles can take.

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { EXPIRY_MS, SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { runParts } from './run-parts.js';
 
-export const PROCESS_REGISTRY_PARTS = ['reports', 'silence', 'leave'] as const;
+export const PROCESS_REGISTRY_PARTS = ['reports', 'silence', 'expiry', 'leave'] as const;
 
 /** The registry as seen by several processes. In the embedded engine all of them are one process. */
 export interface RegistryUnderTest {
@@ -90,6 +90,28 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
         port().elapse(SILENCE_MS - 10);
       }
       expect(await idsOf(reader)).toEqual(['one']);
+    });
+  },
+
+  expiry: (port) => {
+    it('keeps a silent process registered for a while, and registers it again with its next report', async () => {
+      const [one, other, reader] = [port().process(), port().process(), port().process()];
+      const look = async (): Promise<readonly string[]> => {
+        // Who looks at the living removes the dead.
+        await reader.live();
+        return [...(await reader.registered())].sort();
+      };
+      await one.report(report('one', '0001'));
+      await other.report(report('other', '0001'));
+      expect(await look()).toEqual(['one', 'other']);
+      port().elapse(EXPIRY_MS - 10);
+      await other.report(report('other', '0001'));
+      expect(await look()).toEqual(['one', 'other']);
+      expect(await idsOf(reader)).toEqual(['other']);
+      port().elapse(20);
+      expect(await look()).toEqual(['other']);
+      await one.report(report('one', '0002'));
+      expect(await look()).toEqual(['one', 'other']);
     });
   },
 

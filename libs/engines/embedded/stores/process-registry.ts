@@ -1,4 +1,4 @@
-import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { EXPIRY_MS, SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 
 /** Registry of the single process and of the parts that report within it. */
 export class EmbeddedProcessRegistry implements ProcessRegistry {
@@ -12,12 +12,22 @@ export class EmbeddedProcessRegistry implements ProcessRegistry {
   }
 
   async live(): Promise<readonly ProcessReport[]> {
+    this.expire();
     const silent = this.now() - SILENCE_MS;
-    for (const [id, { at }] of this.latest) if (at < silent) this.latest.delete(id);
-    return [...this.latest.values()].map(({ report }) => report);
+    return [...this.latest.values()].flatMap(({ report, at }) => (at < silent ? [] : [report]));
+  }
+
+  async registered(): Promise<readonly string[]> {
+    this.expire();
+    return [...this.latest.keys()];
   }
 
   async leave(id: string): Promise<void> {
     this.latest.delete(id);
+  }
+
+  private expire(): void {
+    const expired = this.now() - EXPIRY_MS;
+    for (const [id, { at }] of this.latest) if (at < expired) this.latest.delete(id);
   }
 }

@@ -1,5 +1,5 @@
 import { type Collection, type Db } from 'mongodb';
-import { SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { EXPIRY_MS, SILENCE_MS, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 
 interface ProcessDoc extends Omit<ProcessReport, 'id'> {
   readonly _id: string;
@@ -9,9 +9,6 @@ interface ProcessDoc extends Omit<ProcessReport, 'id'> {
 
 /** A report or look that takes longer is given up. The next one follows soon. */
 const WITHIN = { timeoutMS: 2_000 } as const;
-
-/** A process without a report for this long, as seen by one reader, loses its document. */
-const DEAD_MS = 20 * SILENCE_MS;
 
 /**
  * A document per process. Each reader measures silence with its own clock, from the last change that it saw. A document
@@ -55,11 +52,16 @@ export class MongoProcessRegistry implements ProcessRegistry {
       const at = last?.beat === beat ? last.at : now;
       this.seen.set(id, { beat, at });
       if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, ...optional(pressure, uptimeMs, reads) });
-      else if (now - at > DEAD_MS) dead.push(document);
+      else if (now - at > EXPIRY_MS) dead.push(document);
     }
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
     await Promise.all(dead.map(({ _id, beat }) => this.documents.deleteOne({ _id, beat }, WITHIN)));
     return live;
+  }
+
+  async registered(): Promise<readonly string[]> {
+    const stored = await this.documents.find({}, { ...WITHIN, projection: { _id: 1 } }).toArray();
+    return stored.map(({ _id }) => _id);
   }
 
   async leave(id: string): Promise<void> {
