@@ -1,3 +1,4 @@
+import { isHandedOut } from '#libs/delivery/delivery-records.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from '#libs/delivery/webhook-settings.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
@@ -42,7 +43,10 @@ export async function* invocationsToDo(log: StreamLog, journal: RunJournal): Asy
 
 export async function* deliveriesToDo(log: StreamLog): AsyncIterable<ArchivedRecord> {
   for await (const { lane, committed } of lanesOf(log, DELIVERIES, WORKER)) {
-    for await (const record of recordsOf(log, lane, committed)) yield archived(record);
+    for await (const record of recordsOf(log, lane, committed)) {
+      // It is among those that wait, too.
+      if (!isHandedOut(record)) yield archived(record);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
 import { AttemptRunner, outcomeOf, wellOf } from './attempt-runner.js';
-import { readDelivery } from './delivery-records.js';
+import { type Delivery, readDelivery } from './delivery-records.js';
 import { EventOrder } from './event-order.js';
 import { ABORTED, type AttemptResult } from './http-attempt.js';
 import { LaneWork } from './lane-work.js';
@@ -94,6 +94,8 @@ export class Deliverer {
   private async admitInOrder(batch: LaneBatch, work: LaneWork, records: readonly StoredRecord[]): Promise<void> {
     for (const record of records) {
       if (this.closing) return this.released;
+      const known = this.owned(batch);
+      if (known) await known;
       if (batch.revoked()) return;
       const delivery = readDelivery(record);
       if (delivery === undefined) {
@@ -104,21 +106,45 @@ export class Deliverer {
         batch.ack(record.offset);
         continue;
       }
+      if (delivery.isAgain && !(await this.stillWaits(delivery))) {
+        batch.ack(record.offset);
+        continue;
+      }
+      const claimed = { batch, work, offset: record.offset, delivery };
+      const acknowledge = (): void => this.recorder.repeated(claimed);
       // Only a delivery that must wait costs a promise.
-      let turn = work.claim(delivery, () => batch.ack(record.offset));
+      let turn = work.claim(delivery, acknowledge);
       while (turn instanceof Promise) {
         await Promise.race([turn, this.released]);
         if (this.closing) return this.released;
         if (batch.revoked()) return;
-        turn = work.claim(delivery, () => batch.ack(record.offset));
+        turn = work.claim(delivery, acknowledge);
       }
       if (turn === 'repeat') continue;
-      const claimed = { batch, work, offset: record.offset, delivery };
       const wait = this.admit(claimed);
       if (wait !== undefined && !(await this.admitLater(claimed, wait))) {
         work.left(delivery.headers.id);
         return this.closing ? this.released : undefined;
       }
+    }
+  }
+
+  /**
+   * Undefined while this worker surely owns the lane. After a stop of the process, which may have cost it the lane, it
+   * sends nothing before it knows (docs/reference/delivery.md#ordered).
+   */
+  private owned(batch: LaneBatch): Promise<void> | undefined {
+    const known = batch.inDoubt?.();
+    return known && Promise.race([known, this.released]);
+  }
+
+  /** Whether no earlier record of the entry has ended the delivery. True when the schedule cannot tell. */
+  private async stillWaits({ entry, headers }: Delivery): Promise<boolean> {
+    try {
+      return entry === undefined || (await this.options.schedule.has(entry));
+    } catch (error) {
+      this.options.logger.error({ err: error, webhook: headers.webhook }, 'cannot read the schedule; delivers again');
+      return true;
     }
   }
 
@@ -130,6 +156,7 @@ export class Deliverer {
         this.carryOut(claimed, verdict);
         return true;
       }
+      await this.owned(claimed.batch);
       if (this.closing || claimed.batch.revoked()) {
         this.admission.wakeNext();
         return false;

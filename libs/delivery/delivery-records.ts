@@ -1,7 +1,7 @@
 import { type Attempt, type RecordedOutcome, type AttemptValue } from '#libs/stream-log/attempt-records.js';
 import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { type ScheduledRetry } from './retry-schedule.js';
+import { type DueRetry, type ScheduledRetry } from './retry-schedule.js';
 
 /** A delivery as read from its topic. `defers` counts how often it was put off without an attempt. */
 export interface Delivery {
@@ -11,9 +11,29 @@ export interface Delivery {
   readonly defers: number;
   /** Epoch milliseconds of the emit's arrival at the router. */
   readonly at: number;
+  /** The entry of the schedule that its record was handed out from, to be removed when this has ended. */
+  readonly entry?: string | undefined;
+  /** Whether an earlier record of the entry is in the log, which may have ended the delivery in the meantime. */
+  readonly isAgain?: boolean;
 }
 
 const DEFERS = 'defers';
+const ENTRY = 'entry';
+const AGAIN = 'again';
+
+/** Whether a record of the schedule is a delivery. Its entry waits until the worker has ended the delivery. */
+export const isDelivery = ({ headers }: LogRecord): boolean =>
+  headers['webhook'] !== undefined && headers['email'] === undefined;
+
+/** The record of a due entry, for its lane. */
+export const handedOutRecord = ({ id, record, handedOut }: DueRetry, topic: string): LogRecord => ({
+  ...record,
+  topic,
+  headers: { ...record.headers, [ENTRY]: id, ...(handedOut > 0 && { [AGAIN]: String(handedOut) }) },
+});
+
+/** Whether a record of a lane also waits in the schedule. */
+export const isHandedOut = ({ headers }: Pick<LogRecord, 'headers'>): boolean => headers[ENTRY] !== undefined;
 
 /** Returns undefined for a record that is not a delivery. */
 export const readDelivery = (record: LogRecord): Delivery | undefined => {
@@ -26,6 +46,8 @@ export const readDelivery = (record: LogRecord): Delivery | undefined => {
     attempt,
     defers: Number(record.headers[DEFERS] ?? '0'),
     at: Number(headers.at ?? '0'),
+    entry: record.headers[ENTRY],
+    isAgain: record.headers[AGAIN] !== undefined,
   };
 };
 
@@ -56,10 +78,10 @@ const waitingEntry = (
   defers: number,
   dueAt: number,
 ): ScheduledRetry => {
-  const { headers, body } = delivery;
+  const { headers: all, body } = delivery;
+  const { [ENTRY]: _entry, [AGAIN]: _again, ...headers } = all;
   return {
-    // Each entry has its own id, because the pump removes it after publishing the record. By then the record may have
-    // failed again and have a new entry.
+    // Each entry has its own id, because it is removed after the next one of the delivery is durable.
     id: `${headers.id}/${attempt}.${defers}`,
     owner: headers.webhook,
     dueAt,

@@ -82,6 +82,18 @@ export class OutcomeRecorder {
     this.record(claimed, attemptOf(topics.attempts(), claimed.delivery, 'final', value), undefined);
   }
 
+  /** Acknowledges a record whose delivery another record of the lane has taken on. */
+  repeated({ batch, work, offset, delivery }: Claimed): void {
+    this.options.outcomes.push({
+      waiting: undefined,
+      attempt: undefined,
+      entry: delivery.entry,
+      durable: () => {
+        if (!work.gone) batch.ack(offset);
+      },
+    });
+  }
+
   private topicOf({ headers }: Delivery): string {
     return this.options.topics.deliveries(headers.webhook);
   }
@@ -98,6 +110,7 @@ export class OutcomeRecorder {
     this.options.outcomes.push({
       waiting,
       attempt,
+      entry: delivery.entry,
       durable: () => {
         if (!work.gone) batch.ack(offset);
         work.recorded(delivery.headers.id);

@@ -12,6 +12,8 @@ export interface DeliveryOutcome {
   /** The delivery's next attempt. Written first, so that a crash at no point loses the delivery. */
   readonly waiting: ScheduledRetry | undefined;
   readonly attempt: Attempt | undefined;
+  /** The entry of the schedule that the delivery came from. Removed last, so that it waits until this is durable. */
+  readonly entry?: string | undefined;
   /** Called when all writes are durable; acknowledges the delivery. */
   readonly durable: () => void;
 }
@@ -33,14 +35,16 @@ export interface OutcomeWriterOptions {
 
 /**
  * Writes the outcomes of deliveries in groups: next attempts to the schedule, then attempts to the log, those of a webhook
- * that wait for the same write as one record (docs/adr/0051). A failed write
- * is retried until it succeeds or `abandon` is called. While a lane of attempts cannot be written, next attempts are
+ * that wait for the same write as one record (docs/adr/0051), then removes from the schedule what has ended. A failed
+ * write is retried until it succeeds or `abandon` is called. While a lane of attempts cannot be written, next attempts are
  * scheduled all the same, and so are the outcomes of other lanes. Outcomes that are not durable are not acknowledged,
  * so their number is bounded by the records in flight, and their deliveries come again after a restart.
  */
 export class OutcomeWriter {
   private queue: DeliveryOutcome[] = [];
   private running: Promise<void> | undefined;
+  private ended: DeliveryOutcome[] = [];
+  private removing: Promise<void> | undefined;
   private abandoned = false;
   private readonly retry = new WakeablePause();
   private readonly attempts: PatientPublisher<Attempt>;
@@ -65,7 +69,8 @@ export class OutcomeWriter {
     do {
       await this.running;
       await this.attempts.idle();
-    } while (this.running !== undefined);
+      await this.removing;
+    } while (this.running !== undefined || this.removing !== undefined);
   }
 
   /** Gives up outcomes that cannot be written. */
@@ -90,10 +95,30 @@ export class OutcomeWriter {
       if (!(await this.insist('schedule', () => this.options.schedule.put(waiting)))) return;
       this.options.onScheduled(waiting.reduce((least, each) => Math.min(least, each.dueAt), Infinity));
     }
-    for (const { attempt, durable } of group) {
-      if (attempt) this.attempts.push({ record: attempt, settled: durable });
-      else durable();
+    for (const outcome of group) {
+      const { attempt } = outcome;
+      if (attempt) this.attempts.push({ record: attempt, settled: () => this.recorded(outcome) });
+      else this.recorded(outcome);
     }
+  }
+
+  private recorded(outcome: DeliveryOutcome): void {
+    if (outcome.entry === undefined) {
+      outcome.durable();
+      return;
+    }
+    this.ended.push(outcome);
+    this.removing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.removeEnded());
+  }
+
+  private async removeEnded(): Promise<void> {
+    while (this.ended.length > 0 && !this.abandoned) {
+      const group = this.ended.splice(0, MAX_GROUP);
+      const entries = group.flatMap(({ entry }) => entry ?? []);
+      if (!(await this.insist('schedule', () => this.options.schedule.remove(entries)))) break;
+      for (const { durable } of group) durable();
+    }
+    this.removing = undefined;
   }
 
   private async insist(where: string, work: () => Promise<unknown>): Promise<boolean> {

@@ -4,10 +4,17 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { EntriesOnTheirWay, type Outgoing } from '#libs/stream-log/entries-on-their-way.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type RetrySchedule, type ScheduledRetry, topicOf } from './retry-schedule.js';
+import { handedOutRecord, isDelivery } from './delivery-records.js';
+import { type DueRetry, type RetrySchedule, type ScheduledRetry, topicOf } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
 const BATCH = 256;
+/**
+ * How long a delivery that was handed out may take to end before it is handed out again. It doubles each time, because
+ * the lane may have a backlog that takes longer.
+ */
+const HANDED_OUT_MS = 60_000;
+const MOST_DOUBLINGS = 6;
 
 export interface RetryPumpOptions {
   readonly log: StreamLog;
@@ -38,9 +45,10 @@ export const startRetryPump = async (
 };
 
 /**
- * Moves due deliveries from the schedule back to their topics, and events of replays to theirs: publish, then remove.
- * A crash in between repeats them. Those of an owner whose lane cannot be written stay in the schedule, in their order,
- * and delay no others.
+ * Moves what is due from the schedule to its topic: publish, then note that it is handed out, or remove it. A crash in
+ * between repeats it. A delivery waits on while it is handed out, until the worker has ended it, so that a new worker
+ * knows what newer events must not pass (docs/reference/delivery.md#ordered). Those of an owner whose lane cannot be
+ * written stay in the schedule, in their order, and delay no others.
  */
 export class RetryPump {
   private stopped = false;
@@ -48,7 +56,7 @@ export class RetryPump {
   /** An entry that is due earlier ends the pause. */
   private wakeAt = 0;
   private readonly pause = new WakeablePause();
-  private readonly onTheirWay: EntriesOnTheirWay<ScheduledRetry>;
+  private readonly onTheirWay: EntriesOnTheirWay<DueRetry>;
 
   constructor(private readonly options: RetryPumpOptions) {
     this.onTheirWay = new EntriesOnTheirWay({
@@ -107,29 +115,38 @@ export class RetryPump {
   private async move(now: number): Promise<number> {
     const { schedule, topics, postpone } = this.options;
     // Before entries are read, or those of an owner that is free again would be published twice.
-    await this.removeDurable();
+    await this.settleDurable();
     if (this.onTheirWay.isFull) return 0;
     const due = await schedule.due(now, BATCH, this.onTheirWay.owners());
     if (due.length === 0) return 0;
     const later: ScheduledRetry[] = [];
-    const ready: Outgoing<ScheduledRetry>[] = [];
+    const ready: Outgoing<DueRetry>[] = [];
     for (const entry of due) {
       const dueAt = postpone?.(entry);
-      const record = { ...entry.record, topic: topicOf(entry, topics) };
+      const topic = topicOf(entry, topics);
+      const record = isDelivery(entry.record) ? handedOutRecord(entry, topic) : { ...entry.record, topic };
       if (dueAt === undefined) ready.push({ entry, owner: entry.owner, record });
       else later.push({ ...entry, dueAt });
     }
     if (later.length > 0) await schedule.put(later);
     await this.onTheirWay.publish(ready);
-    await this.removeDurable();
+    await this.settleDurable();
     return due.length;
   }
 
-  private async removeDurable(): Promise<void> {
-    // An entry whose topic no longer exists is removed all the same.
+  /** Of entries whose records are durable: hands out deliveries, and removes the others. */
+  private async settleDurable(): Promise<void> {
     const written = this.onTheirWay.durable();
     if (written.length === 0) return;
-    await this.options.schedule.remove(written.map(({ entry }) => entry.id));
+    const { schedule, clock } = this.options;
+    // An entry whose topic no longer exists is removed all the same.
+    const [waiting, done] = [
+      written.filter(({ entry, offset }) => offset !== null && isDelivery(entry.record)),
+      written.filter(({ entry, offset }) => offset === null || !isDelivery(entry.record)),
+    ];
+    const now = clock.now();
+    await schedule.handOut(waiting.map(({ entry }) => ({ entry, until: now + handedOutMs(entry) })));
+    await schedule.remove(done.map(({ entry }) => entry.id));
     this.onTheirWay.removed(written);
   }
 
@@ -138,3 +155,5 @@ export class RetryPump {
     this.options.logger.error({ err: error, retryInMs }, 'cannot move due deliveries back to their topics');
   }
 }
+
+const handedOutMs = ({ handedOut }: DueRetry): number => HANDED_OUT_MS * 2 ** Math.min(handedOut, MOST_DOUBLINGS);

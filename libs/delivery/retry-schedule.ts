@@ -22,24 +22,49 @@ export const topicOf = (
   return webhook === undefined ? topics.invocations(source) : topics.deliveries(webhook);
 };
 
+/** An entry as it was read because it is due. */
+export interface DueRetry extends ScheduledRetry {
+  /** Epoch milliseconds since which it is due: `dueAt`, or the end of the last time for which it was handed out. */
+  readonly since: number;
+  /** How often it was handed out before. */
+  readonly handedOut: number;
+}
+
+/** An entry whose record is in the log, and the time at which the entry is due again unless it was removed. */
+export interface HandOut {
+  readonly entry: DueRetry;
+  /** Epoch milliseconds. */
+  readonly until: number;
+}
+
 export interface WaitingHeaders {
   readonly headers: Readonly<Record<string, string>>;
   readonly dueAt: number;
 }
 
-/** Durable store of retries, ordered by due time. A record read twice carries the same ids. */
+/**
+ * Durable store of what waits, ordered by due time. A delivery waits until it has ended: while its record is in the log
+ * its entry is handed out, and is due again when it stays for too long. A record read twice carries the same ids.
+ */
 export interface RetrySchedule {
-  /** Resolves when durable. */
+  /** Resolves when durable. An entry that was handed out and is put again is not handed out any more. */
   put(entries: readonly ScheduledRetry[]): Promise<void>;
   /**
    * Reads entries due by `now`, earliest first, except those of some owners; fewer than `limit` when they are large. They
    * stay until removed.
    */
-  due(now: number, limit: number, except?: readonly string[]): Promise<readonly ScheduledRetry[]>;
+  due(now: number, limit: number, except?: readonly string[]): Promise<readonly DueRetry[]>;
+  /**
+   * Makes entries due again at a later time, and leaves them waiting with their own due time. Passes over one that was
+   * put again, handed out or removed since it was read. A repeat changes nothing.
+   */
+  handOut(handOuts: readonly HandOut[]): Promise<void>;
+  /** Whether an entry waits. */
+  has(id: string): Promise<boolean>;
   /** Idempotent. */
   remove(ids: readonly string[]): Promise<void>;
   removeOwner(owner: string): Promise<void>;
-  /** Due time of the earliest entry; undefined when empty. */
+  /** When the earliest entry is due, handed out ones included; undefined when empty. */
   nextDueAt(): Promise<number | undefined>;
   countOf(owner: string): Promise<number>;
   /** Headers and due times of an owner's entries, in any order. */

@@ -23,16 +23,18 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
   });
 
-  it('loses nothing when it crashes between publishing a due retry and removing it', async () => {
+  it('loses nothing when it crashes between publishing a due retry and noting that it is handed out', async () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count === 1 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
+    h.schedule.beforeHandOut = () => new Promise(() => undefined);
     h.schedule.beforeRemove = () => new Promise(() => undefined);
     await h.start({ closeMs: 1 });
     await h.deliver('wh_a', 1);
     await h.attemptsRecorded(2);
     h.log.crash();
     expect(h.schedule.entries.size).toBe(1);
+    h.schedule.beforeHandOut = () => undefined;
     h.schedule.beforeRemove = () => undefined;
     await h.start();
     await h.attemptsRecorded(3);
@@ -40,18 +42,19 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
   });
 
-  it('keeps the next retry when the published one fails before the pump has removed it', async () => {
+  it('keeps the next retry when the published one fails before it is removed', async () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count < 3 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
-    let freed = (): void => undefined;
+    let freed: (() => void) | undefined;
     h.schedule.beforeRemove = (ids) =>
       ids[0] === 'dlv_wh_a_1/2.0' ? new Promise((resolve) => (freed = resolve)) : undefined;
     await h.start();
     await h.deliver('wh_a', 1);
     await h.attemptsRecorded(2);
     expect([...h.schedule.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_1/3.0']);
-    freed();
+    await until(() => freed !== undefined);
+    freed?.();
     await h.attemptsRecorded(3);
     expect(h.attempts()[2]!.headers.outcome).toBe('success');
   });

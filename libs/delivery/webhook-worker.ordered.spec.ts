@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { pause } from '#libs/async/pause.js';
 import { type HttpSink } from './testing/http-sink.js';
 import { answerOk, answerWith, harnessForEach, until } from './testing/worker-harness.js';
 
@@ -48,6 +49,78 @@ describe('an ordered webhook', () => {
     await h.deliver('wh_a', 1, 3);
     await until(() => receiver.received.length === 4);
     expect(numbersAt(receiver)).toEqual([1, 1, 2, 3]);
+  });
+
+  // docs/reference/delivery.md#ordered
+  it.each([
+    ['the worker', false],
+    ['the worker, and the pump before it noted what it published', true],
+  ])('lets nothing pass a retry that lies behind newer events in its lane when %s dies', async (_, dies) => {
+    const h = harness();
+    const receiver = await h.sink(failsFirst(1));
+    await h.webhook('wh_a', receiver.url, { ordered: true, concurrency: 1 });
+    const first = await h.start({}, { pump: 'elsewhere' });
+    await h.deliver('wh_a', 1);
+    await until(() => h.schedule.entries.size === 1 && h.lag('wh_a') === 0);
+    h.log.crash();
+    await first.close();
+    await h.deliver('wh_a', 40, 2);
+    if (dies) h.schedule.beforeHandOut = () => Promise.reject(new Error('killed'));
+    const pump = await h.startPump();
+    await until(() => h.log.recordsOf('deliveries.wh_a').length === 42);
+    await until(() => dies || h.schedule.notHandedOut === 0);
+    await pump.close();
+    h.schedule.beforeHandOut = () => undefined;
+
+    await h.start();
+    await until(() => new Set(numbersAt(receiver)).size === 41 && h.schedule.entries.size === 0);
+    const firstTimes = [...new Set(numbersAt(receiver))];
+    expect(firstTimes).toEqual(Array.from({ length: 41 }, (_each, n) => n + 1));
+    // The first event ended before any other began.
+    expect(numbersAt(receiver).slice(0, 3)).toEqual([1, 1, 2]);
+  });
+
+  // docs/reference/delivery.md#ordered
+  it('gets nothing more from a worker that was stopped and may have lost its lane', async () => {
+    const h = harness();
+    const pending: (() => void)[] = [];
+    const receiver = await h.sink((_, res) => void pending.push(() => res.end()));
+    await h.webhook('wh_a', receiver.url, { ordered: true, concurrency: 1 });
+    let known: (() => void) | undefined;
+    let doubt: Promise<void> | undefined;
+    let lost = false;
+    const consume = h.log.consume.bind(h.log);
+    h.log.consume = (options) =>
+      consume({
+        ...options,
+        handler: (batch) => options.handler({ ...batch, inDoubt: () => doubt, revoked: () => lost || batch.revoked() }),
+      });
+    await h.start();
+    await h.deliver('wh_a', 3);
+    await until(() => pending.length === 1);
+    // It goes on after a stop: the answer to its request is there before it hears from its group.
+    doubt = new Promise((resolve) => (known = resolve));
+    pending.shift()?.();
+    await h.attemptsRecorded(1);
+    lost = true;
+    known?.();
+    doubt = undefined;
+    await pause(50);
+    expect(numbersAt(receiver)).toEqual([1]);
+  });
+
+  it('sends nothing again that had ended when its record came again', async () => {
+    const h = harness();
+    const receiver = await h.sink(failsFirst(1));
+    await h.webhook('wh_a', receiver.url, { ordered: true, concurrency: 1 });
+    await h.start();
+    await h.deliver('wh_a', 1);
+    await until(() => receiver.received.length === 2 && h.schedule.entries.size === 0);
+    const retry = h.log.recordsOf('deliveries.wh_a')[1]!;
+    await h.log.publish([{ ...retry, headers: { ...retry.headers, again: '1' } }]);
+    await h.deliver('wh_a', 1, 2);
+    await until(() => receiver.received.length === 3 && h.lag('wh_a') === 0);
+    expect(numbersAt(receiver)).toEqual([1, 1, 2]);
   });
 
   it('does not hold back another webhook', async () => {

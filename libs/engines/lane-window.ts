@@ -15,6 +15,8 @@ export interface WindowHost {
   committed(offset: number): void;
   /** The end of the lane, for engines whose lanes may lose it. */
   end?(): number;
+  /** See LaneBatch, for engines with several owners. */
+  inDoubt?(): Promise<void> | undefined;
   failed(): void;
 }
 
@@ -136,11 +138,13 @@ export class LaneWindow {
   }
 
   private hand(records: readonly StoredRecord[]): void {
+    const { host } = this;
     const batch: LaneBatch = {
       lane: this.lane,
       topic: this.topic,
       records,
-      ...(this.host.end && { end: this.host.end() }),
+      ...(host.end && { end: host.end() }),
+      ...(host.inDoubt && { inDoubt: () => host.inDoubt?.() }),
       ack: (offset) => this.ack(offset),
       revoked: () => this.revoked,
     };

@@ -81,14 +81,10 @@ export class HandedOver {
   }
 
   private watched(batch: LaneBatch): LaneBatch {
-    const { lane, topic, records } = batch;
     return {
-      lane,
-      topic,
-      records,
-      revoked: () => batch.revoked(),
+      ...batch,
       ack: (offset) => {
-        this.close(lane, offset);
+        this.close(batch.lane, offset);
         batch.ack(offset);
       },
     };

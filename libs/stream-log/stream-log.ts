@@ -54,6 +54,12 @@ export interface LaneBatch {
   readonly ack: (offset: number) => void;
   /** True once the lane is revoked (closed, topic deleted). Stop then, and acknowledge no more. */
   readonly revoked: () => boolean;
+  /**
+   * Undefined while this process surely owns the lane. After it was stopped for so long that another may own the lane,
+   * a promise that resolves once the owner is known again: ask `revoked` then. Never rejects. Absent where one process
+   * has the log.
+   */
+  readonly inDoubt?: () => Promise<void> | undefined;
 }
 
 export interface ConsumeOptions {

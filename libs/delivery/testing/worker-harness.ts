@@ -11,10 +11,12 @@ import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type WebhookTarget } from '../webhook-directory.js';
 import { type WebhookWorkerOptions, type WebhookWorkerSettings } from '../webhook-settings.js';
 import { startWebhookWorker, type WebhookWorker } from '../webhook-worker.js';
+import { startRetryPump } from '../retry-pump.js';
 import { startSink, type HttpSink, type Received } from './http-sink.js';
 import { InMemoryRetrySchedule } from './in-memory-retry-schedule.js';
 
 export const KEY = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+const TOPICS = perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 });
 export const FAST_RETRIES = { delaysMs: [10, 10, 10], jitter: 0, maxRetryAfterMs: 60_000 };
 
 export const answerOk = (_: Received, res: ServerResponse): void => void res.end('ok');
@@ -72,7 +74,7 @@ export class WorkerHarness {
       forms: ALL_FORMS,
       clock: systemClock,
       dispatcher: this.agent,
-      topics: perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 }),
+      topics: TOPICS,
       directory: { find: (id) => this.targets.get(id) },
       tables: FRESH,
       settings: { retries: FAST_RETRIES, closeMs: 200, ...settings },
@@ -82,6 +84,12 @@ export class WorkerHarness {
     });
     this.workers.push(worker);
     return worker;
+  }
+
+  /** A pump as a process of its own. */
+  startPump(): Promise<{ close(): Promise<void> }> {
+    const logger = { error: (_: object, message: string) => this.errors.push(message) };
+    return startRetryPump({ log: this.log, schedule: this.schedule, topics: TOPICS, clock: systemClock, logger });
   }
 
   delivery(id: string, n: number): LogRecord {
@@ -124,6 +132,7 @@ export class WorkerHarness {
   async close(): Promise<void> {
     this.log.beforePublish = () => undefined;
     this.schedule.beforePut = () => undefined;
+    this.schedule.beforeHandOut = () => undefined;
     this.schedule.beforeRemove = () => undefined;
     await Promise.all(this.workers.map((worker) => worker.close()));
     await Promise.all(this.sinks.map((sink) => sink.close()));

@@ -14,12 +14,8 @@ import { describeEventStore } from './event-store.suite.js';
 import { type MakeHarness } from './harness.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
 import { describeRunJournal } from './run-journal.suite.js';
-import {
-  describeBlobStoreDouble,
-  describeRetrySchedule,
-  describeUsageStore,
-  describeVault,
-} from './small-stores.suite.js';
+import { describeRetrySchedule } from './retry-schedule.suite.js';
+import { describeBlobStoreDouble, describeUsageStore, describeVault } from './small-stores.suite.js';
 import { describeStreamLogDouble } from './stream-log.suite.js';
 
 /** The in-memory doubles that specs use keep the contract of the engines. Their memory survives a restart. */

@@ -9,9 +9,9 @@ import { describeLeases } from '#libs/engines/conformance/leases.suite.js';
 import { describeProcessRegistry } from '#libs/engines/conformance/process-registry.suite.js';
 import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
 import { describeRunJournal } from '#libs/engines/conformance/run-journal.suite.js';
+import { describeRetrySchedule } from '#libs/engines/conformance/retry-schedule.suite.js';
 import {
   describeBlobStore,
-  describeRetrySchedule,
   describeTickStore,
   describeUsageStore,
   describeVault,

@@ -67,7 +67,7 @@ describe('the data directory', () => {
     db.close();
     const refused = engines();
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
-    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 7/);
+    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 8/);
     const again = new Database(join(installation.dataDir, 'data.db'));
     again.exec('PRAGMA user_version = 7');
     again.close();

@@ -5,9 +5,9 @@ import { type Db } from 'mongodb';
 import { describeDelayedEvents } from '#libs/engines/conformance/delayed-events.suite.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeRunJournal, type JournalAndLog } from '#libs/engines/conformance/run-journal.suite.js';
+import { describeRetrySchedule } from '#libs/engines/conformance/retry-schedule.suite.js';
 import {
   describeBlobStore,
-  describeRetrySchedule,
   describeTickStore,
   describeUsageStore,
   describeVault,

@@ -1,4 +1,10 @@
-import { type RetrySchedule, type ScheduledRetry, type WaitingHeaders } from '#libs/delivery/retry-schedule.js';
+import {
+  type DueRetry,
+  type HandOut,
+  type RetrySchedule,
+  type ScheduledRetry,
+  type WaitingHeaders,
+} from '#libs/delivery/retry-schedule.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { BATCH_BYTES } from '../stream-log/fetcher.js';
 import { type WaitingBytes } from '../writer/ops.js';
@@ -11,6 +17,11 @@ interface RetryRow {
   readonly owner: string;
   readonly due_at: number;
   readonly record: string;
+}
+
+interface DueRow extends RetryRow {
+  readonly since: number;
+  readonly handed_out: number;
 }
 
 /** RetrySchedule in data.db with an index by due time. */
@@ -38,20 +49,35 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
     this.count(await this.writer.submit('wait', rows, { bytes }));
   }
 
-  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly ScheduledRetry[]> {
-    const due: ScheduledRetry[] = [];
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueRetry[]> {
+    const due: DueRetry[] = [];
     let chars = 0;
     const others = except.length === 0 ? '' : 'AND owner NOT IN (SELECT value FROM json_each(?)) ';
     const values = except.length === 0 ? [now, limit] : [now, JSON.stringify(except), limit];
     const rows = this.reader
-      .sql(`SELECT id, owner, due_at, record FROM waiting WHERE due_at <= ? ${others}ORDER BY due_at, id LIMIT ?`)
-      .iterate<RetryRow>(...values);
+      .sql(
+        `SELECT id, owner, due_at, record, since, handed_out FROM waiting WHERE since <= ? ${others}
+         ORDER BY since, id LIMIT ?`,
+      )
+      .iterate<DueRow>(...values);
     for (const row of rows) {
-      due.push(waitingOf(row));
+      due.push({ ...waitingOf(row), since: row.since, handedOut: row.handed_out });
       chars += row.record.length;
       if (chars > BATCH_BYTES) break;
     }
     return due;
+  }
+
+  async handOut(handOuts: readonly HandOut[]): Promise<void> {
+    if (handOuts.length === 0) return;
+    await this.writer.submit(
+      'hand_out',
+      handOuts.flatMap(({ entry: { id, since }, until }) => [id, since, until]),
+    );
+  }
+
+  async has(id: string): Promise<boolean> {
+    return this.reader.sql('SELECT 1 FROM waiting WHERE id = ?').get(id) !== undefined;
   }
 
   async remove(ids: readonly string[]): Promise<void> {
@@ -63,7 +89,7 @@ export class EmbeddedRetrySchedule implements RetrySchedule {
   }
 
   async nextDueAt(): Promise<number | undefined> {
-    return this.reader.sql('SELECT min(due_at) AS due FROM waiting').get<{ due: number | null }>()?.due ?? undefined;
+    return this.reader.sql('SELECT min(since) AS due FROM waiting').get<{ due: number | null }>()?.due ?? undefined;
   }
 
   async countOf(owner: string): Promise<number> {

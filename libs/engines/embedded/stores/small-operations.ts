@@ -12,19 +12,29 @@ interface WaitingSize {
 
 const waitingHandlers = (
   db: Database,
-): Required<Pick<FileOperations['handlers'], 'wait' | 'unwait' | 'unwait_owner'>> => ({
+): Required<Pick<FileOperations['handlers'], 'wait' | 'hand_out' | 'unwait' | 'unwait_owner'>> => ({
   wait: (rows) => {
     const replaced = db.sql('SELECT owner, size FROM waiting WHERE id = ?');
-    const put = db.sql('INSERT OR REPLACE INTO waiting(id, owner, due_at, record, size) VALUES (?, ?, ?, ?, ?)');
+    const put = db.sql(
+      'INSERT OR REPLACE INTO waiting(id, owner, due_at, record, size, since) VALUES (?, ?, ?, ?, ?, ?)',
+    );
     const grown: [string, number][] = [];
     for (let i = 0; i < rows.length; i += 5) {
       const [id = '', owner = '', dueAt = 0, record = '', size = 0] = rows.slice(i, i + 5);
       const before = replaced.get<WaitingSize>(id);
       if (before) grown.push([before.owner, -before.size]);
-      put.run(id, owner, dueAt, record, size);
+      put.run(id, owner, dueAt, record, size, dueAt);
       grown.push([String(owner), Number(size)]);
     }
     return grown;
+  },
+  hand_out: (rows) => {
+    const move = db.sql('UPDATE waiting SET since = ?, handed_out = handed_out + 1 WHERE id = ? AND since = ?');
+    for (let i = 0; i < rows.length; i += 3) {
+      const [id = '', since = 0, until = 0] = rows.slice(i, i + 3);
+      move.run(until, id, since);
+    }
+    return null;
   },
   unwait: (ids) => {
     const remove = db.sql('DELETE FROM waiting WHERE id = ? RETURNING owner, size');

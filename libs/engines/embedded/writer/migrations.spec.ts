@@ -10,13 +10,21 @@ import { Database } from './sqlite-driver.js';
 const installation = enginesForEach('migrations');
 const engines = (): Promise<EmbeddedEngines> => installation.open();
 
+/** What held waiting records up to schema 7 of data.db. */
+const WAITING_OF_SCHEMA_7 = `
+  DROP INDEX waiting_by_due;
+  ALTER TABLE waiting DROP COLUMN since;
+  ALTER TABLE waiting DROP COLUMN handed_out;
+  CREATE INDEX waiting_by_due ON waiting(due_at, id);`;
+
 /** What held the records up to schema 6 of data.db. */
 const RECORDS_OF_SCHEMA_6 = `
   DROP TABLE chunks;
   CREATE TABLE records(
     id INTEGER PRIMARY KEY, topic INTEGER NOT NULL, size INTEGER NOT NULL, at INTEGER NOT NULL,
     key TEXT NOT NULL, headers TEXT NOT NULL, value TEXT NOT NULL);
-  CREATE INDEX records_by_topic ON records(topic, id, size);`;
+  CREATE INDEX records_by_topic ON records(topic, id, size);
+  ${WAITING_OF_SCHEMA_7}`;
 
 /** A database on which the process dies at a commit. */
 const stoppedAfter = (db: Database, commits: number): Database =>
@@ -66,7 +74,7 @@ describe('migrations', () => {
     const { vault, usage, schedule } = await engines();
     expect(await vault.get('sec_1', 'o_1')).toBe('kept');
     expect(schedule.bytesOf('wh_1')).toBe(Buffer.byteLength(JSON.stringify(record)));
-    expect(await schedule.due(1, 10)).toHaveLength(1);
+    expect(await schedule.due(1, 10)).toMatchObject([{ id: 'dlv_1', since: 1, handedOut: 0 }]);
     await usage.add(1, new Map([['o_1', { invocations: 1, computeMs: 2, credits: 3 }]]));
     expect(await usage.of(1, 'o_1')).toEqual({ invocations: 1, computeMs: 2, credits: 3 });
   });

@@ -53,6 +53,8 @@ export interface Ops {
   drop_source: { args: string; result: null };
   /** `[id, owner, due, record, bytes of the record, …]` */
   wait: { args: (string | number)[]; result: WaitingBytes };
+  /** Id, `since` as read, and the new one, for each entry. */
+  hand_out: { args: readonly (string | number)[]; result: null };
   unwait: { args: readonly string[]; result: WaitingBytes };
   unwait_owner: { args: string; result: WaitingBytes };
   /** `[source, sortable event id, due, bytes of the payload, event, payload, …]` */
@@ -122,6 +124,7 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   run: 'data',
   drop_source: 'data',
   wait: 'data',
+  hand_out: 'data',
   unwait: 'data',
   unwait_owner: 'data',
   delay: 'data',

@@ -81,6 +81,12 @@ const DATA: readonly Step[] = [
      PRIMARY KEY (source, key)) WITHOUT ROWID;`,
   // Records that commit together are one row, keyed by the offset of the last (stream-log/chunks.ts).
   { run: moveIntoChunks, end: 'DROP TABLE records' },
+  // When a waiting record is due next, which is later than due_at while it is handed out.
+  `ALTER TABLE waiting ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE waiting ADD COLUMN handed_out INTEGER NOT NULL DEFAULT 0;
+   UPDATE waiting SET since = due_at;
+   DROP INDEX waiting_by_due;
+   CREATE INDEX waiting_by_due ON waiting(since, id);`,
 ];
 
 const READ: readonly Step[] = [

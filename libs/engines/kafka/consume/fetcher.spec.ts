@@ -63,7 +63,12 @@ const fetcherOf = (
     maxUnacked: 10,
     handler: () => Promise.resolve(),
   };
-  const host = { wanting: () => undefined, committed: () => undefined, failed: () => undefined };
+  const host = {
+    wanting: () => undefined,
+    committed: () => undefined,
+    failed: () => undefined,
+    inDoubt: () => undefined,
+  };
   const lanes = Object.keys(leaders).map(
     (topic) =>
       new KafkaLane(

@@ -58,6 +58,7 @@ export class GroupConsumer implements Consumer {
       committed: (key) => this.committer.add(key),
       commitLast: (commits) => this.lastCommits.add(commits),
       released: () => this.reconcileSoon(),
+      inDoubt: () => this.membership.inDoubt(),
     }));
     this.fetcher = new Fetcher({
       cluster,

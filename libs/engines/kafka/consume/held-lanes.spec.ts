@@ -36,6 +36,7 @@ const heldWith = (options: Partial<ConsumeOptions> = {}): HeldLanes =>
     {
       wanting: () => undefined,
       committed: (key) => log.push(`committed ${key}`),
+      inDoubt: () => undefined,
       commitLast: (commits: readonly Commit[]) => {
         log.push(`last ${commits.map(({ topic, next, holder }) => `${topic}@${next} by "${holder}"`).join()}`);
         return new Promise<void>((resolve) => (endCommit = resolve));

@@ -15,6 +15,8 @@ export interface HeldLanesHost {
   commitLast(commits: readonly Commit[]): Promise<unknown>;
   /** A lane's release has ended, so this member may take it again. */
   released(): void;
+  /** See LaneBatch. */
+  inDoubt(): Promise<void> | undefined;
 }
 
 /**
@@ -81,6 +83,7 @@ export class HeldLanes {
       wanting: (each) => this.host.wanting(each),
       committed: () => this.host.committed(key),
       failed: () => this.failed++,
+      inDoubt: () => this.host.inDoubt(),
     });
     this.held.set(key, lane);
     this.host.wanting(lane);

@@ -22,7 +22,7 @@ const laneWith = (limit: number) => {
       handler: async (batch) => void batches.push(batch),
     },
     budget,
-    { wanting: () => wanting++, committed: () => undefined, failed: () => undefined },
+    { wanting: () => wanting++, committed: () => undefined, failed: () => undefined, inDoubt: () => undefined },
   );
   const fetched = async (from: number, count: number, epoch = 1): Promise<void> => {
     const messages = Array.from({ length: count }, (_, n) => ({

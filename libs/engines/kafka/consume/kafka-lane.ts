@@ -11,6 +11,8 @@ export interface KafkaLaneHost {
   wanting(lane: KafkaLane): void;
   committed(lane: KafkaLane): void;
   failed(): void;
+  /** See LaneBatch. */
+  inDoubt(): Promise<void> | undefined;
 }
 
 /** Where a lane begins when a member takes it. */
@@ -93,6 +95,7 @@ export class KafkaLane implements PartitionId, Sheddable {
       },
       failed: () => host.failed(),
       end: () => this.end,
+      inDoubt: () => host.inDoubt(),
     });
   }
 

@@ -43,6 +43,10 @@ export class Membership {
   private self = newSelf();
   private generation = -1;
   private closed = false;
+  /** Start of the last request that the group answered as one of a member (process uptime, milliseconds). */
+  private confirmedAt = performance.now();
+  /** Set while work waits to hear whether the group still counts this member. */
+  private asking: { readonly known: Promise<void>; readonly end: () => void } | undefined;
   private readonly pause = new WakeablePause();
   /** Uses its own connection, because a join blocks other requests while the group assembles. */
   private readonly purpose = `group ${++memberships}`;
@@ -57,10 +61,26 @@ export class Membership {
     this.pause.wake();
   }
 
+  /**
+   * Undefined while the group surely counts this member: it expels none before the session time-out. Later, a promise
+   * that resolves once the group has said so again or the lanes are given up.
+   */
+  inDoubt(): Promise<void> | undefined {
+    if (performance.now() - this.confirmedAt < this.options.sessionTimeoutMs || this.closed) return undefined;
+    if (!this.asking) {
+      let end = (): void => undefined;
+      const known = new Promise<void>((resolve) => (end = resolve));
+      this.asking = { known, end };
+      this.doubt();
+    }
+    return this.asking.known;
+  }
+
   /** Leaves the group if it can be reached. */
   async close(): Promise<void> {
     const { cluster, group, onMemberId } = this.options;
     this.closed = true;
+    this.known();
     this.pause.wake();
     cluster.drop(this.purpose);
     await this.ended;
@@ -71,6 +91,11 @@ export class Membership {
     } catch (error) {
       cluster.warn('a group could not be left; it removes the member after the session time-out', error, { group });
     }
+  }
+
+  private known(): void {
+    this.asking?.end();
+    this.asking = undefined;
   }
 
   private async run(): Promise<void> {
@@ -95,16 +120,18 @@ export class Membership {
   /** Returns false when the group is not in agreement and this member must rejoin. */
   private async heartbeat(): Promise<boolean> {
     const { cluster, group } = this.options;
+    const askedAt = performance.now();
     const { errorCode } = await cluster.callCoordinator(group, this.purpose, 'Heartbeat', {
       groupId: group,
       generationId: this.generation,
       memberId: this.memberId,
     });
-    return this.stillIn(errorCode);
+    return this.stillIn(errorCode, askedAt);
   }
 
   private async join(): Promise<boolean> {
     const { cluster, group, sessionTimeoutMs, onMemberId } = this.options;
+    const askedAt = performance.now();
     const reply = await cluster.callCoordinator(group, this.purpose, 'JoinGroup', {
       groupId: group,
       sessionTimeout: sessionTimeoutMs,
@@ -119,7 +146,7 @@ export class Membership {
       this.memberId = reply.memberId;
     }
     if (this.closed || reply.errorCode === CODE.MEMBER_ID_REQUIRED) return false;
-    if (!(await this.stillIn(reply.errorCode))) return false;
+    if (!(await this.stillIn(reply.errorCode, askedAt))) return false;
     this.generation = reply.generationId;
     const members = reply.members.map(({ metadata }) => metadata.toString()).sort();
     return this.sync(
@@ -131,6 +158,7 @@ export class Membership {
   private async sync(everybody: readonly string[], assignment: Buffer): Promise<boolean> {
     const { cluster, group, onAgreement } = this.options;
     const { memberId, generation } = this;
+    const askedAt = performance.now();
     const { errorCode, assignment: agreed } = await cluster.callCoordinator(group, this.purpose, 'SyncGroup', {
       groupId: group,
       generationId: generation,
@@ -139,16 +167,19 @@ export class Membership {
       protocol: PROTOCOL,
       assignments: everybody.map((each) => ({ memberId: each, assignment })),
     });
-    if (this.closed || !(await this.stillIn(errorCode))) return false;
+    if (this.closed || !(await this.stillIn(errorCode, askedAt))) return false;
     const members = agreed.toString().split(',');
     onAgreement({ self: this.self, members, member: { id: memberId, generation } });
     return true;
   }
 
-  private async stillIn(code: number): Promise<boolean> {
+  private async stillIn(code: number, askedAt: number): Promise<boolean> {
     const { cluster, group, onExpelled, onMemberId } = this.options;
-    if (code === CODE.NONE) return true;
-    if (code === CODE.REBALANCE_IN_PROGRESS) return false;
+    if (code === CODE.NONE || code === CODE.REBALANCE_IN_PROGRESS) {
+      this.confirmedAt = askedAt;
+      this.known();
+      return code === CODE.NONE;
+    }
     if (isCoordinatorMoving(code)) {
       cluster.forgetCoordinator(group);
       failIf(`group ${group}`, code);
@@ -156,7 +187,9 @@ export class Membership {
     if (!isExpelled(code)) failIf(`group ${group}`, code);
     this.memberId = '';
     onMemberId(undefined);
-    await onExpelled();
+    const givenUp = onExpelled();
+    this.known();
+    await givenUp;
     this.self = newSelf();
     return false;
   }

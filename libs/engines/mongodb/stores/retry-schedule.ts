@@ -1,5 +1,11 @@
 import { type Collection, type Db } from 'mongodb';
-import { type RetrySchedule, type ScheduledRetry, type WaitingHeaders } from '#libs/delivery/retry-schedule.js';
+import {
+  type DueRetry,
+  type HandOut,
+  type RetrySchedule,
+  type ScheduledRetry,
+  type WaitingHeaders,
+} from '#libs/delivery/retry-schedule.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
@@ -9,7 +15,11 @@ import { repeated } from '../repeated.js';
 interface RetryDocument {
   readonly _id: string;
   readonly owner: string;
+  /** When it is due next: at the end of the time for which it is handed out, if it is. */
   readonly dueAt: number;
+  /** Its own due time, and how often it was handed out. Absent unless it was. */
+  readonly firstDueAt?: number;
+  readonly handedOut?: number;
   /** JSON text, because header names may be any text and field names may not. */
   readonly record: string;
   /** Size of `record`. Entries of versions that did not count lack it and weigh nothing. */
@@ -54,8 +64,8 @@ export class MongoRetrySchedule implements RetrySchedule {
     await repeated(() => this.waiting.bulkWrite(writes));
   }
 
-  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly ScheduledRetry[]> {
-    const due: ScheduledRetry[] = [];
+  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueRetry[]> {
+    const due: DueRetry[] = [];
     let chars = 0;
     const found = this.waiting
       .find({ dueAt: { $lte: now }, ...(except.length === 0 ? {} : { owner: { $nin: [...except] } }) })
@@ -63,11 +73,26 @@ export class MongoRetrySchedule implements RetrySchedule {
       .limit(limit);
     for await (const entry of found) {
       const waiting = waitingOf(entry);
-      due.push(waiting);
+      due.push({ ...waiting, since: entry.dueAt, handedOut: entry.handedOut ?? 0 });
       chars += waiting.record.value.length;
       if (chars > BATCH_CHARS) break;
     }
     return due;
+  }
+
+  async handOut(handOuts: readonly HandOut[]): Promise<void> {
+    if (handOuts.length === 0) return;
+    const writes = handOuts.map(({ entry: { id, dueAt, since }, until }) => ({
+      updateOne: {
+        filter: { _id: id, dueAt: since },
+        update: { $set: { dueAt: until, firstDueAt: dueAt }, $inc: { handedOut: 1 } },
+      },
+    }));
+    await repeated(() => this.waiting.bulkWrite(writes));
+  }
+
+  async has(id: string): Promise<boolean> {
+    return (await this.waiting.findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
   }
 
   async remove(ids: readonly string[]): Promise<void> {
@@ -135,9 +160,9 @@ export class MongoRetrySchedule implements RetrySchedule {
   }
 }
 
-const waitingOf = ({ _id: id, owner, dueAt, record }: RetryDocument): ScheduledRetry => ({
+const waitingOf = ({ _id: id, owner, dueAt, firstDueAt, record }: RetryDocument): ScheduledRetry => ({
   id,
   owner,
-  dueAt,
+  dueAt: firstDueAt ?? dueAt,
   record: JSON.parse(record) as LogRecord,
 });
