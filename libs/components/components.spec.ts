@@ -55,7 +55,12 @@ const world = async (fetcher?: ComponentFetcher, codeBytesPerWorkspace = 1e9) =>
       }),
     ],
     http: plane.ports(),
-    callers: { one: caller('u_1', 'o_1'), both: caller('u_2', 'o_1', 'o_2'), other: caller('u_3', 'o_2') },
+    callers: {
+      one: caller('u_1', 'o_1'),
+      both: caller('u_2', 'o_1', 'o_2'),
+      other: caller('u_3', 'o_2'),
+      added: { ...caller('u_1', 'o_1', 'o_2'), home: 'o_1' },
+    },
   });
   closing.push(
     () => app.close(),
@@ -355,7 +360,31 @@ describe('GET /v1/components/{key or id}', () => {
         code: 'component_not_found',
       });
     }
-    expect((await call('get', '/v1/components/mine', 'both')).status).toBe(200);
+    expect((await call('get', '/v1/components/mine?org_id=o_1', 'both')).status).toBe(200);
+  });
+
+  // docs/reference/rest-api.md#component-key-lookup #acting-workspace
+  it('looks a key up in the workspace in which the call acts alone, on every route that takes one', async () => {
+    const { call, save } = await world();
+    const ours = await save(codeOf({ key: 'k', version: '1.0.0' }));
+    const theirs = await save(codeOf({ key: 'k', version: '9.0.0' }), 'other');
+    await save(codeOf({ key: 'theirs', version: '9.0.0' }), 'other');
+    expect(dataOf(await call('get', '/v1/components/k', 'added'))['id']).toBe(ours['id']);
+    expect(dataOf(await call('get', '/v1/components/k?org_id=o_2', 'added'))['id']).toBe(theirs['id']);
+    // Ids lead to whatever the caller may read.
+    expect(dataOf(await call('get', `/v1/components/${idOf(theirs['id'])}`, 'added'))['id']).toBe(theirs['id']);
+    for (const [key, status, code] of [
+      ['added', 404, 'component_not_found'],
+      ['both', 400, 'workspace_required'],
+    ] as const) {
+      for (const reply of [
+        await call('get', '/v1/components/theirs', key),
+        await call('get', '/v1/components/theirs/packages', key),
+        await call('post', '/v1/components/configure', key).send({ id: 'theirs', prop_name: 'p' }),
+        await call('post', '/v1/components/props', key).send({ id: 'theirs' }),
+      ])
+        expect(errorOf(reply)).toMatchObject({ status, code });
+    }
   });
 
   // docs/reference/rest-api.md#component-reserved-words

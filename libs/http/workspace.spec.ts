@@ -66,7 +66,9 @@ describe('workspace_id and org_id of a route that does not read them', () => {
   };
 
   it('narrow the caller to the named workspace', async () => {
-    expect((await call('get', '')).body).toEqual({ data: { found: { userId: 'u_1' }, within: ['o_1', 'o_2'] } });
+    expect((await call('get', '')).body).toEqual({
+      data: { found: { userId: 'u_1', workspaceId: ['o_1', 'o_2'] }, within: ['o_1', 'o_2'] },
+    });
     const narrowed = { data: { found: { userId: 'u_1', workspaceId: 'o_2' }, within: ['o_2'] } };
     expect((await call('get', '?workspace_id=o_2')).body).toEqual(narrowed);
     expect((await call('get', '?org_id=o_2&workspace_id=o_2')).body).toEqual(narrowed);
@@ -118,12 +120,22 @@ describe('workspace_id and org_id of a route that does not read them', () => {
 });
 
 describe('the workspace of an operation', () => {
-  it('is the named one, else the only one', () => {
+  it('is the named one, else the only one of the memberships', () => {
     expect(workspaceOf(TEST_CALLER)).toBe('o_1');
     for (const caller of [two, { ...two, workspaceIds: [] }]) {
       const error = failure(() => workspaceOf(caller));
       expect([error.code, error.message]).toEqual(['workspace.required', 'please specify a valid workspace']);
     }
+  });
+
+  // docs/reference/rest-api.md#acting-workspace
+  it('is that of the account while the user is in it, whatever others add', () => {
+    const added = { ...two, home: 'o_2' };
+    expect(workspaceOf(added)).toBe('o_2');
+    expect(workspaceOf({ ...added, workspaceIds: ['o_1'], named: 'o_1', memberships: ['o_1', 'o_2'] })).toBe('o_1');
+    // It stays when others let the user only read there: a change is refused and goes nowhere else.
+    const reader = { ...added, workspaceIds: ['o_1'], memberships: ['o_1', 'o_2'] };
+    expect(failure(() => workspaceOf(reader)).code).toBe('auth.read_only_member');
   });
 
   it('in a path must be a workspace of the caller and the named one', () => {

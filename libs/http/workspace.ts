@@ -79,11 +79,21 @@ export const memberOf = (caller: Caller, workspaceId: string): string => {
   throw new DomainError('auth.not_a_member', `you are not a member of workspace ${shown}`, { id: shown });
 };
 
-/** Filter for the caller's own resources, narrowed to the workspace that the request names. */
-export const ownedBy = ({ userId, named }: Caller): { readonly userId: string; readonly workspaceId?: string } => ({
-  userId,
-  ...(named === undefined ? {} : { workspaceId: named }),
-});
+/** Resources that a user made, in workspaces that the request may read. */
+export type OwnResources = Readonly<{
+  userId: string;
+  /** A list means any of them. */
+  workspaceId: string | readonly string[];
+}>;
+
+/**
+ * Filter for what the caller made in the workspace that the request names, or else in all that the caller is in now. What
+ * the caller made in a workspace stays there when the caller leaves it.
+ */
+export const ownedBy = ({ userId, workspaceIds }: Caller): OwnResources => {
+  const [only, ...others] = workspaceIds;
+  return { userId, workspaceId: only !== undefined && others.length === 0 ? only : workspaceIds };
+};
 
 const fieldOf = (place: unknown, field: string): unknown =>
   typeof place === 'object' && place !== null && Object.hasOwn(place, field)

@@ -1,4 +1,10 @@
-import { UnknownCursor, type CollectionSchema, type Doc, type ReadModelStore, type Where } from './read-model-store.js';
+import {
+  UnknownCursor,
+  type CollectionSchema,
+  type Doc,
+  type ReadModelStore,
+  type PageWhere,
+} from './read-model-store.js';
 
 const PAGE = 500;
 const MAX_RESTARTS = 10;
@@ -7,7 +13,7 @@ const MAX_RESTARTS = 10;
 export const readAll = async <D extends Doc>(
   store: ReadModelStore,
   schema: CollectionSchema,
-  where: Where,
+  where: PageWhere,
 ): Promise<readonly D[]> => {
   for (let restarts = 0; ; restarts++) {
     try {
@@ -21,7 +27,7 @@ export const readAll = async <D extends Doc>(
 const readPages = async <D extends Doc>(
   store: ReadModelStore,
   schema: CollectionSchema,
-  where: Where,
+  where: PageWhere,
 ): Promise<readonly D[]> => {
   const all: D[] = [];
   for (;;) {

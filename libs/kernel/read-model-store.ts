@@ -32,6 +32,8 @@ export interface CollectionSchema {
 export type Checkpoint = string;
 
 export type Where = Readonly<Record<string, string>>;
+/** As `Where`. A list of texts matches each of them, and an empty list nothing. */
+export type PageWhere = Readonly<Record<string, string | readonly string[]>>;
 
 export type DocumentWrite =
   | { readonly op: 'put'; readonly doc: Doc }
@@ -115,7 +117,7 @@ export class LaneLost extends Error {
 }
 
 export interface PageQuery {
-  readonly where: Where;
+  readonly where: PageWhere;
   /** Only documents whose sort field is within [from, to], in the page and in its total. An absent end is open. */
   readonly from?: string;
   readonly to?: string;

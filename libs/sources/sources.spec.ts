@@ -183,7 +183,12 @@ describe('GET /v1/sources/{id}', () => {
     const { user_id: _, ...expected } = source;
     expect(dataOf(await call('get', `/v1/sources/${textOf(source['id'])}`))).toEqual(expected);
     expect(dataOf(await call('get', `/v1/sources/git-hub`))).toEqual(expected);
-    expect(dataOf(await call('get', `/v1/sources/git-hub`, 'both'))).toEqual(expected);
+    expect(dataOf(await call('get', `/v1/sources/git-hub?org_id=o_1`, 'both'))).toEqual(expected);
+    // A slug is not looked up in whatever workspace the caller was added to.
+    expect(errorOf(await call('get', `/v1/sources/git-hub`, 'both'))).toMatchObject({
+      status: 400,
+      code: 'workspace_required',
+    });
   });
 
   it('does not reveal sources of other workspaces in any operation', async () => {

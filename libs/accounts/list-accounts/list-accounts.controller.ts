@@ -8,6 +8,7 @@ import { type Parameters, Params } from '#libs/http/parameters.js';
 import { paged } from '#libs/http/replies.js';
 import { memberOf, ownedBy } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type PageWhere } from '#libs/kernel/read-model-store.js';
 import { Account, accountReply, type AccountReply } from '../account-reply.js';
 import { ListAccounts } from './list-accounts.query.js';
 import { creationSortOf } from '#libs/kernel/ids.js';
@@ -34,7 +35,7 @@ export class ListAccountsController {
     return this.page({ workspaceId: memberOf(caller, id) }, params);
   }
 
-  private async page(owner: Readonly<Record<string, string>>, params: Parameters): Promise<ListReply<AccountReply>> {
+  private async page(owner: PageWhere, params: Parameters): Promise<ListReply<AccountReply>> {
     const app = slugOf(params['app'] ?? params['app_slug']);
     const where = app === undefined ? owner : { ...owner, app };
     return listReply(

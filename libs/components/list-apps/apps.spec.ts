@@ -81,7 +81,7 @@ describe('apps', () => {
     const refused = await get('/v1/apps/secret_project');
     expect(refused.status).toBe(404);
     expect(refused.text).toContain('app_not_found');
-    expect(await slugs('/v1/apps', 'both')).toEqual(['secret_project', 'slack']);
+    expect(await slugs('/v1/apps?workspace_id=o_1', 'both')).toEqual(['slack']);
     expect(await slugs('/v1/apps?workspace_id=o_2', 'both')).toEqual(['secret_project']);
   });
 

@@ -20,6 +20,21 @@ export const pagePart: Part<ReadModelStore> = (store) => {
     expect(ids(await store().getMany(schema, all))).toEqual(all.map((id) => (id === 'id a\0b' ? undefined : id)));
   });
 
+  it('finds by any text of a list, with the total of all of them, and nothing by an empty one', async () => {
+    const docs = ['a', 'b', 'c', 'a'].map((owner, at) => item(`d${at}`, at, owner, at < 3 ? 'low' : 'high'));
+    await fill(store(), put(...docs));
+    const page = async (owner: readonly string[], more = {}) => {
+      const found = await store().page(schema, { where: { owner, ...more }, limit: 2 });
+      return [ids(found.docs), found.total];
+    };
+    expect(await page(['a', 'c', 'none'])).toEqual([['d3', 'd2'], 3]);
+    expect(await page(['a', 'b'], { kind: 'low' })).toEqual([['d1', 'd0'], 2]);
+    expect(await page(['c'])).toEqual([['d2'], 1]);
+    expect(await page([])).toEqual([[], 0]);
+    // A repeat is answered from what was kept of the first.
+    expect(await page(['a', 'c', 'none'])).toEqual([['d3', 'd2'], 3]);
+  });
+
   // Ties in `at`: five documents share each value.
   const docs = Array.from({ length: 25 }, (_, i) =>
     item(`d${String(i).padStart(2, '0')}`, Math.floor(i / 5), i % 2 === 0 ? 'even' : 'odd', i < 12 ? 'low' : 'high'),

@@ -13,7 +13,7 @@ import {
   type PageQuery,
   type ReadModelStore,
   type ReadModelWrite,
-  type Where,
+  type PageWhere,
 } from '../read-model-store.js';
 
 interface Generation {
@@ -189,9 +189,9 @@ const isWithin = (schema: CollectionSchema, doc: Doc, { from, to }: { from?: str
 };
 
 /** Returns the matching documents, highest sort first, then highest id. */
-const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where: Where): Doc[] =>
+const listed = (schema: CollectionSchema, docs: ReadonlyMap<string, Doc>, where: PageWhere): Doc[] =>
   [...docs.values()]
-    .filter((doc) => Object.entries(where).every(([field, value]) => textOf(doc, field) === value))
+    .filter((doc) => Object.entries(where).every(([field, value]) => [value].flat().includes(textOf(doc, field))))
     .sort((a, b) => compare(textOf(b, schema.sort), textOf(a, schema.sort)) || compare(b.id, a.id));
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,10 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { type OwnResources } from '#libs/http/workspace.js';
 import { type Page, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { SOURCES, type SourceDoc } from '../read-models/sources.projection.js';
 
-export type SourceOwner = { readonly userId: string; readonly workspaceId?: string } | { readonly workspaceId: string };
+export type SourceOwner = OwnResources | { readonly workspaceId: string };
 
 export class ListSources extends Query<Page<SourceDoc>> {
   constructor(

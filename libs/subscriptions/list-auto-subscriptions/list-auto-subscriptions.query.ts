@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
+import { type OwnResources } from '#libs/http/workspace.js';
 import { readAll } from '#libs/kernel/read-all.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -7,7 +8,7 @@ import { type AutoSubscriptionDoc, autoSubscriptionsProjection } from '../read-m
 
 /** Lists all auto-subscriptions of a user, newest first. */
 export class ListAutoSubscriptions extends Query<readonly AutoSubscriptionDoc[]> {
-  constructor(readonly where: { readonly userId: string; readonly workspaceId?: string }) {
+  constructor(readonly where: OwnResources) {
     super();
   }
 }

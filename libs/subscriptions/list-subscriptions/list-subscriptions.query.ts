@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
+import { type OwnResources } from '#libs/http/workspace.js';
 import { readAll } from '#libs/kernel/read-all.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -7,9 +8,7 @@ import { type SubscriptionDoc, subscriptionsProjection } from '../read-models/su
 
 /** Lists all subscriptions of a user or of a workspace, newest first. */
 export class ListSubscriptions extends Query<readonly SubscriptionDoc[]> {
-  constructor(
-    readonly where: { readonly userId: string; readonly workspaceId?: string } | { readonly workspaceId: string },
-  ) {
+  constructor(readonly where: OwnResources | { readonly workspaceId: string }) {
     super();
   }
 }

@@ -111,6 +111,37 @@ describe('callers', () => {
     for (const other of [hash('b'), '', 'a', hash('a').slice(2)]) expect(callers.callerOf(other)).toBeUndefined();
   });
 
+  // docs/reference/rest-api.md#acting-workspace
+  it('have the workspace of their account until they leave it, whatever others do', () => {
+    const reserved = {
+      type: 'UsernameReserved',
+      data: { username: 'ada', email: 'a@b', userId: 'u_1', workspaceId: 'o_1', reservedAt: 5 },
+    };
+    const removed = { type: 'WorkspaceMemberRemoved', data: { userId: 'u_1', removedAt: 7 } };
+    const further = { ...created, data: { ...created.data, workspaceId: 'o_2', ownerId: 'u_2' } };
+    const entries: readonly HistoryEntry[] = [
+      ['user-u_name', reserved],
+      ['user-u_1', registered],
+      ['apikey-key_1', issued('key_1', hash('a'))],
+      ['workspace-o_2', further],
+      ['workspace-o_2', added('u_1')],
+    ];
+    const homeAfter = (...more: readonly HistoryEntry[]) => view(...entries, ...more).callerOf(hash('a'))?.home;
+    // Reserved, and not made yet.
+    expect(homeAfter()).toBeUndefined();
+    expect(homeAfter(['workspace-o_1', created])).toBe('o_1');
+    expect(homeAfter(['workspace-o_1', created], ['workspace-o_2', removed])).toBe('o_1');
+    expect(homeAfter(['workspace-o_1', created], ['workspace-o_1', removed])).toBeUndefined();
+    // Another member brought the user back.
+    const back: readonly HistoryEntry[] = [
+      ['workspace-o_1', created],
+      ['workspace-o_1', removed],
+      ['workspace-o_1', added('u_1')],
+    ];
+    expect(homeAfter(...back)).toBeUndefined();
+    expect(homeAfter(['workspace-o_1', created], ['workspace-o_1', deleted])).toBeUndefined();
+  });
+
   it('lose a revoked key and keep the others', () => {
     const callers = view(
       ['apikey-key_1', issued('key_1', hash('a'))],

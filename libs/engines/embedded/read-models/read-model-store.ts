@@ -16,7 +16,7 @@ import {
 } from '#libs/kernel/read-model-store.js';
 import { isStorageFull } from '../writer/refusal.js';
 import { type Ops, type ReadWrite } from '../writer/ops.js';
-import { tableOf, whereClause } from './read-model-tables.js';
+import { tableOf, whereClause, whereValues } from './read-model-tables.js';
 import { Totals } from './totals.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { nextTurn, ROWS_PER_TURN } from '../yielding.js';
@@ -148,7 +148,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
       ...(query.to === undefined ? [] : [['AND sort <= ?', query.to] as const]),
     ];
     const where = [whereClause(this.reader, schema, table, query.where), ...ends.map(([clause]) => clause)].join(' ');
-    const values = [...Object.values(query.where), ...ends.map(([, end]) => end)];
+    const values = [...whereValues(query.where), ...ends.map(([, end]) => end)];
     const count = (): number => {
       const row = this.reader.sql(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get<{ n: number }>(...values);
       return row?.n ?? 0;

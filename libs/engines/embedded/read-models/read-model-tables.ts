@@ -1,4 +1,4 @@
-import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema, type PageWhere } from '#libs/kernel/read-model-store.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
 /** Layout of a collection in read.db: a table per generation, documents as JSON, a column per indexed field. */
@@ -33,16 +33,11 @@ export const dropTable = (schema: CollectionSchema, generation: number): string 
 const PROBE = 500;
 
 /**
- * Builds `f_a = ? AND +f_b = ?` in the order of the keys; `1` for none. Throws for a field that the schema does not
+ * Builds `f_a = ? AND +f_b = ?`, with one parameter for a list of values too, in the order of the keys; `1` for none. Throws for a field that the schema does not
  * index. The field with fewest rows is looked up by index and the others (`+`) are compared. SQLite alone would use
  * the newest index, however many rows share the value.
  */
-export const whereClause = (
-  db: Database,
-  schema: CollectionSchema,
-  table: string,
-  where: Readonly<Record<string, string>>,
-): string => {
+export const whereClause = (db: Database, schema: CollectionSchema, table: string, where: PageWhere): string => {
   const fields = Object.keys(where);
   for (const field of fields) {
     if (!schema.indexed.includes(field)) {
@@ -53,13 +48,24 @@ export const whereClause = (
   if (fields.length === 0) return '1';
   let [best, fewest] = [fields[0], Number.POSITIVE_INFINITY];
   for (const field of fields.length > 1 ? fields : []) {
+    const value = where[field];
+    if (typeof value !== 'string') continue;
     const row = db
       .sql(`SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE ${columnOf(field)} = ? LIMIT ${PROBE})`)
-      .get<{ n: number }>(where[field] ?? '');
+      .get<{ n: number }>(value);
     if (row && row.n < fewest) [best, fewest] = [field, row.n];
   }
-  return fields.map((field) => `${field === best ? '' : '+'}${columnOf(field)} = ?`).join(' AND ');
+  return fields
+    .map((field) => {
+      const wanted = typeof where[field] === 'string' ? '= ?' : 'IN (SELECT value FROM json_each(?))';
+      return `${field === best ? '' : '+'}${columnOf(field)} ${wanted}`;
+    })
+    .join(' AND ');
 };
+
+/** Values of the parameters of `whereClause`. */
+export const whereValues = (where: PageWhere): string[] =>
+  Object.values(where).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
 
 /** Text that differs between two different schemas of one name. */
 export const shapeOf = (schema: CollectionSchema): string =>

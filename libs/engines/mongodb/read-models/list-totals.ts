@@ -1,5 +1,9 @@
 import { type AnyBulkWriteOperation, type Collection } from 'mongodb';
-import { type CollectionSchema, type ReadModelWrite, type Where } from '#libs/kernel/read-model-store.js';
+import {
+  type CollectionSchema,
+  type ReadModelWrite,
+  type PageWhere,
+} from '#libs/kernel/read-model-store.js';
 import { fieldName, type StoredDoc } from './read-model-documents.js';
 import { isDuplicateKey } from '../server-errors.js';
 
@@ -31,8 +35,9 @@ export const isCounted = (schema: CollectionSchema, { counted, batch }: Batches)
   counted !== undefined && counted === countedAt(schema, batch);
 
 /** Id of the total of a list; undefined for one that is not counted. Ids of documents do not begin with `#`. */
-const totalId = ({ counted = [] }: CollectionSchema, where: Where): string | undefined => {
+const totalId = ({ counted = [] }: CollectionSchema, where: PageWhere): string | undefined => {
   const fields = Object.keys(where);
+  if (Object.values(where).some((value) => typeof value !== 'string')) return undefined;
   const list = counted.find((each) => each.length === fields.length && each.every((field) => fields.includes(field)));
   return list && idOf(list, where);
 };
@@ -146,7 +151,7 @@ const known = (stored: Total | undefined, gap: number): number | undefined => {
 export const totalOf = async (
   collection: Collection<StoredDoc>,
   schema: CollectionSchema,
-  where: Where,
+  where: PageWhere,
   progress: () => Promise<Batches | undefined>,
   count: () => Promise<number>,
 ): Promise<number> => {

@@ -1,5 +1,5 @@
 import { type AnyBulkWriteOperation, type Filter, type UpdateFilter } from 'mongodb';
-import { type CollectionSchema, type Doc, type Where } from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema, type Doc, type PageWhere, type Where } from '#libs/kernel/read-model-store.js';
 import { type Index } from '../ensure-indexes.js';
 
 /**
@@ -49,14 +49,14 @@ export const indexesOf = (schema: CollectionSchema): readonly Index[] => [
 ];
 
 /** Matches live documents. Throws for a field that the schema does not index. */
-export const matching = (schema: CollectionSchema, where: Where): Filter<StoredDoc> => {
-  const filter: Record<string, string> = {};
+export const matching = (schema: CollectionSchema, where: PageWhere): Filter<StoredDoc> => {
+  const filter: Record<string, string | { readonly $in: readonly string[] }> = {};
   for (const [field, value] of Object.entries(where)) {
     if (!schema.indexed.includes(field)) {
       const known = schema.indexed.join(', ') || 'nothing';
       throw new Error(`collection ${schema.name} is not indexed by ${field}: only by ${known}`);
     }
-    filter[fieldName(field)] = value;
+    filter[fieldName(field)] = typeof value === 'string' ? value : { $in: value };
   }
   return filter;
 };
