@@ -45,7 +45,7 @@ const rooms = {
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
   events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
   'platform-events': ['accounts', 'component-model', 'kernel', 'stream-log', 'webhooks'],
-  notifications: ['http', 'kernel', 'sources'],
+  notifications: ['http', 'kernel', 'sources', 'tenancy'],
   // Roles.
   scheduling: ['component-model', 'kernel', 'sources', 'stream-log'],
   runner: ['actions', 'component-model', 'components', 'kernel', 'sandbox', 'scheduling', 'sources', 'stream-log'],

@@ -8,11 +8,10 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { componentDecider, type SavedComponent } from './domain/component.js';
-import { findComponent } from './get-component/find-component.js';
+import { componentByKey } from './get-component/find-component.js';
 import { componentNotFound } from './get-component/get-component.query.js';
 import { type ComponentCatalog, type ComponentReference, type DeployableComponent } from './published.js';
-import { registryEntryId, REGISTRY_WORKSPACE } from './registry/registry-entry.js';
-import { REGISTRY, type RegistryDoc } from './registry/registry.projection.js';
+import { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 import {
   SaveComponent,
   SaveComponentHandler,
@@ -44,11 +43,11 @@ export class StoredComponentCatalog implements ComponentCatalog {
       return saved(await this.saver.execute(new SaveComponent(given, context)));
     }
     if (key !== undefined) {
-      const doc = key.startsWith('sc_') ? undefined : await findComponent(this.readModels, key, [context.workspaceId]);
-      if (doc) return this.refreshed(doc.component, refreshPackages, context);
-      const listed = await this.readModels.get<RegistryDoc>(REGISTRY, registryEntryId(key));
-      if (!listed) throw componentNotFound(key);
-      return this.refreshed(await this.byId(listed.entry.componentId, REGISTRY_WORKSPACE), refreshPackages, context);
+      const doc = key.startsWith('sc_')
+        ? undefined
+        : await componentByKey(this.readModels, key, context.workspaceId);
+      if (!doc) throw componentNotFound(key);
+      return this.refreshed(doc.component, refreshPackages, context);
     }
     throw new DomainError(
       'component.reference_missing',

@@ -16,6 +16,7 @@ import { type ControlPlane, projections, readModelsIn, startReactors } from './c
 import { Permit } from './permit.js';
 import {
   dataStoreCleanUpReactor,
+  leftMembersReactor,
   accountCleanUpReactor,
   deletedSourceEventsReactor,
   autoSubscribeReactor,
@@ -78,6 +79,9 @@ export class LeasedReaders {
     );
     this.add('reactor.auto-subscriptions', (fail) =>
       this.react(autoSubscribeReactor(options.plane, this.applied()), fail),
+    );
+    this.add('reactor.left-members', (fail) =>
+      this.react(leftMembersReactor(options.plane, this.applied()), fail),
     );
     this.add('reactor.replay', (fail) => this.react(replayReactor(options.plane, options.topics), fail));
     this.add('reactor.platform-events', (fail) =>

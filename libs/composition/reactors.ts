@@ -3,6 +3,7 @@ import { DataStoreCleanUpReactor } from '#libs/data-stores/index.js';
 import { DeletedSourceEventsReactor, storedEvents } from '#libs/events/index.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { LeftMembersReactor } from '#libs/notifications/index.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { PlatformEventsReactor } from '#libs/platform-events/platform-events.reactor.js';
 import { ReplayReactor } from '#libs/routing/replay.reactor.js';
@@ -23,6 +24,12 @@ export const deletedResourceSubscriptionsReactor = (plane: ControlPlane, readYou
 export const autoSubscribeReactor = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
   const { engines, handleCommand, clock } = plane;
   return new AutoSubscribeReactor({ handleCommand, readModels: engines.readModels, readYourWrites, clock });
+};
+
+export const leftMembersReactor = (plane: ControlPlane, readYourWrites: ReadYourWrites): Reactor => {
+  const { engines, handleCommand, clock } = plane;
+  const { events, readModels } = engines;
+  return new LeftMembersReactor({ events, handleCommand, readModels, readYourWrites, clock });
 };
 
 export const replayReactor = ({ engines, clock }: ControlPlane, topics: TopicPolicy): Reactor => {

@@ -12,6 +12,8 @@ export interface Caller {
   readonly roleIn?: (workspaceId: string) => 'owner' | 'member' | 'read_only' | undefined;
   /** Workspace that the request names. Lists hold only its resources. */
   readonly named?: string;
+  /** Workspace made with the user's account. Absent once the user has left it. */
+  readonly home?: string;
   /** All workspaces of the user, regardless of the named one. Defaults to `workspaceIds`. */
   readonly memberships?: readonly string[];
   /** Whether a workspace with this id exists, to tell 404 from 403. Absent when that is unknown. */

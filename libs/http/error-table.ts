@@ -37,7 +37,6 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'auth.read_only_member': { status: 403, word: 'read_only_member' },
   'member.not_found': { status: 404, word: 'member_not_found' },
   'member.already_exists': { status: 409, word: 'already_a_member' },
-  'member.last_owner': { status: 409, word: 'last_owner' },
   'workspace.not_found': { status: 404, word: 'workspace_not_found' },
   'workspace.required': { status: 400, word: 'workspace_required' },
   'workspace.limit_reached': { status: 409, word: 'limit_reached' },

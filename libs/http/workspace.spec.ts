@@ -122,7 +122,8 @@ describe('workspace_id and org_id of a route that does not read them', () => {
 describe('the workspace of an operation', () => {
   it('is the named one, else the only one of the memberships', () => {
     expect(workspaceOf(TEST_CALLER)).toBe('o_1');
-    for (const caller of [two, { ...two, workspaceIds: [] }]) {
+    const writer = { ...two, workspaceIds: ['o_1'], memberships: ['o_1', 'o_2'] };
+    for (const caller of [two, { ...two, workspaceIds: [] }, writer]) {
       const error = failure(() => workspaceOf(caller));
       expect([error.code, error.message]).toEqual(['workspace.required', 'please specify a valid workspace']);
     }

@@ -45,18 +45,39 @@ export const callerWithin = (caller: Caller, workspaceId: string): Caller => ({
 });
 
 /**
- * Workspace that will own the resource created by the request: the named one, else the caller's only one.
- * Throws workspace.required.
+ * Workspace in which a request acts that addresses nothing by its id (docs/reference/rest-api.md#acting-workspace). It
+ * owns what the request creates, and names, keys and slugs are looked up in it alone. A membership that others give
+ * never changes it, except for a user who has left the workspace of the account. Throws workspace.required and, for a
+ * change where the user may only read, auth.read_only_member.
  */
 export const workspaceOf = (caller: Caller): string => {
-  const [only, ...others] = caller.workspaceIds;
-  if (only !== undefined && others.length === 0) return only;
-  throw new DomainError('workspace.required', 'please specify a valid workspace', {
-    field: 'org_id',
-    actual: 'none',
-    allowed: caller.workspaceIds,
-  });
+  const { named, home, workspaceIds, memberships = workspaceIds } = caller;
+  const [only, ...others] = memberships;
+  const acting = named ?? home ?? (others.length === 0 ? only : undefined);
+  if (acting === undefined) {
+    throw new DomainError('workspace.required', 'please specify a valid workspace', {
+      field: 'org_id',
+      actual: 'none',
+      allowed: memberships,
+    });
+  }
+  if (!workspaceIds.includes(acting)) throw mayOnlyRead([acting]);
+  return acting;
 };
+
+/** The refusal of a change by a user who may only read in these workspaces. */
+export const mayOnlyRead = (workspaceIds: readonly string[]): DomainError =>
+  new DomainError(
+    'auth.read_only_member',
+    `you may only read in workspace ${workspaceIds.join(', ')}: ask one of its owners for the role member`,
+    { workspace_ids: workspaceIds },
+  );
+
+/**
+ * Workspace whose history records what a user does to their own account. The empty text stands for none, so that a
+ * workspace that others chose never tells of the keys of its members.
+ */
+export const workspaceOfAccount = ({ named, home }: Caller): string => named ?? home ?? '';
 
 /**
  * Returns the id when the caller is a member of that workspace.

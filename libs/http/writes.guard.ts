@@ -4,6 +4,7 @@ import { type Request } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from './callers.js';
 import { callerIfAny, identify } from './request-state.js';
+import { mayOnlyRead } from './workspace.js';
 
 const WRITES_OWN = 'sluice:writes-own';
 
@@ -46,11 +47,7 @@ const writer = (caller: Caller): Caller => {
   if (writable.length === workspaceIds.length) return caller;
   if (writable.length > 0)
     return { ...caller, workspaceIds: writable, memberships: caller.memberships ?? workspaceIds };
-  throw new DomainError(
-    'auth.read_only_member',
-    `you may only read in workspace ${workspaceIds.join(', ')}: ask one of its owners for the role member`,
-    { workspace_ids: workspaceIds },
-  );
+  throw mayOnlyRead(workspaceIds);
 };
 
 /** Throws auth.not_an_owner unless the caller is an owner of the workspace, of which the caller is a member. */

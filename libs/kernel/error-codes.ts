@@ -27,7 +27,6 @@ export type ErrorCode =
   | 'auth.read_only_member'
   | 'member.not_found'
   | 'member.already_exists'
-  | 'member.last_owner'
   | 'workspace.not_found'
   | 'workspace.required'
   | 'workspace.limit_reached'

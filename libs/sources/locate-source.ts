@@ -24,7 +24,7 @@ export class LocateSource {
   /** Finds by id or name slug. Throws source.not_found, also for a source of a workspace that is not the caller's. */
   async locate(idOrSlug: string, caller: Caller): Promise<LocatedSource> {
     if (!idOrSlug.startsWith('dc_')) {
-      const doc = await findSource(this.readModels, idOrSlug, caller.workspaceIds);
+      const doc = await findSource(this.readModels, idOrSlug, caller);
       if (!doc) throw sourceNotFound(idOrSlug);
       return { sourceId: doc.id, workspaceId: doc.workspaceId };
     }

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { plainEmail } from './domain/user.js';
+import { Homes } from './homes.js';
 import { type ApiKeyEvent, type Role, type UserEvent, type WorkspaceEvent } from './published.js';
 import { type Caller, type Callers } from '../http/callers.js';
 
@@ -24,6 +25,7 @@ export class CallersView implements LiveView, Callers {
   private readonly hashOfKey = new Map<string, string>();
   /** Roles of each user by workspace, in the order in which the user joined. */
   private readonly rolesOf = new Map<string, ReadonlyMap<string, Role>>();
+  private readonly homes = new Homes();
   private readonly workspaces = new Set<string>();
   private readonly usernamesByEmail = new Map<string, readonly string[]>();
   private readonly watchers: ((workspaces: number) => void)[] = [];
@@ -33,6 +35,7 @@ export class CallersView implements LiveView, Callers {
 
   apply(recorded: RecordedEvent): void {
     const event = recorded as RecordedEvent & (UserEvent | WorkspaceEvent | ApiKeyEvent);
+    this.homes.apply(recorded);
     switch (event.type) {
       case 'UserRegistered': {
         const email = plainEmail(event.data.email);
@@ -103,11 +106,13 @@ export class CallersView implements LiveView, Callers {
     if (!key || key.hash.length !== presented.length || !timingSafeEqual(key.hash, presented)) return undefined;
     if (key.expiresAt <= this.clock.now()) return undefined;
     const roles = this.rolesOf.get(key.userId) ?? NO_ROLES;
+    const home = this.homes.of(key.userId);
     return {
       userId: key.userId,
       apiKeyId: key.keyId,
       workspaceIds: [...roles.keys()],
       isReadOnly: key.readOnly,
+      ...(home !== undefined && roles.has(home) ? { home } : {}),
       ...(key.expiresAt === Infinity ? {} : { keyExpiresAt: key.expiresAt }),
       roleIn: (workspaceId) => roles.get(workspaceId),
       isWorkspace: this.isWorkspace,

@@ -33,7 +33,7 @@ export class ChangeMember extends Command<ChangedMember> {
   }
 }
 
-/** Throws user.not_found, member.not_found, member.already_exists, member.last_owner or workspace.limit_reached. */
+/** Throws user.not_found, member.not_found, member.already_exists, auth.not_an_owner or workspace.limit_reached. */
 @CommandHandler(ChangeMember)
 export class ChangeMemberHandler implements ICommandHandler<ChangeMember> {
   constructor(
@@ -51,7 +51,7 @@ export class ChangeMemberHandler implements ICommandHandler<ChangeMember> {
       if (!user) throw userNotFound(userId);
       await this.mustHaveRoom(workspaceId);
     } else if (!user) throw memberNotFound(userId);
-    const command = { ...change, workspaceId, now: this.clock.now() };
+    const command = { ...change, workspaceId, by: context.actor.userId, now: this.clock.now() };
     const { position } = await this.handleCommand(workspace, workspaceId, command, context);
     const at = position === undefined ? {} : { position };
     if (change.type === 'remove_member') return at;

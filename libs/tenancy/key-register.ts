@@ -7,6 +7,7 @@ import { type LiveView } from '#libs/kernel/live-view.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { plainEmail } from './domain/user.js';
 import { type ApiKeyEvent, type UserEvent } from './published.js';
+import { Homes } from './homes.js';
 import { WorkspaceRegister } from './workspace-register.js';
 
 export interface RegisteredUser {
@@ -35,6 +36,7 @@ export class KeyRegister {
   private readonly users = new Map<string, RegisteredUser>();
   private readonly byKey = new Map<string, RegisteredKey>();
   readonly workspaces = new WorkspaceRegister();
+  private readonly homes = new Homes();
 
   /** @param others get every event, too, so that the log is read once. */
   static async read(
@@ -43,7 +45,7 @@ export class KeyRegister {
     others: readonly Pick<LiveView, 'apply'>[] = [],
   ): Promise<KeyRegister> {
     const register = new KeyRegister();
-    const all = [register, register.workspaces, ...others];
+    const all = [register, register.homes, register.workspaces, ...others];
     for await (const page of eventHistory(store)) {
       for (const event of page.map((recorded) => upcasters.upcast(recorded))) for (const each of all) each.apply(event);
     }
@@ -78,6 +80,11 @@ export class KeyRegister {
 
   user(userId: string): RegisteredUser | undefined {
     return this.users.get(userId);
+  }
+
+  /** Workspace whose history records what the operator does to a user; the empty text for none. */
+  workspaceOf(userId: string): string {
+    return this.homes.of(userId) ?? '';
   }
 
   /** Every user, in the order of their registration. */

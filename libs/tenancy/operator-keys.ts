@@ -30,7 +30,7 @@ export const issueKeyFor = async (
   const now = clock.now();
   const keyId = newId('key', now);
   const secret = newApiKey();
-  const workspaceId = register.workspaces.firstOf(userId);
+  const workspaceId = register.workspaceOf(userId);
   const keyHash = hashOfKey(secret);
   const issue = { type: 'issue', keyId, userId, name, keyHash, limits, handedOver: false, now } as const;
   await handleCommand(apiKey, keyId, issue, byOperator(workspaceId));
@@ -49,6 +49,6 @@ export const revokeKeyOf = async (
   if (!key) throw apiKeyNotFound(keyId);
   const { userId } = key;
   const revoke = { type: 'revoke', keyId, userId, now: clock.now() } as const;
-  await handleCommand(apiKey, keyId, revoke, byOperator(register.workspaces.firstOf(userId)));
+  await handleCommand(apiKey, keyId, revoke, byOperator(register.workspaceOf(userId)));
   return key;
 };

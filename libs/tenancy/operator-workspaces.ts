@@ -53,7 +53,7 @@ export type MemberChange =
 
 /**
  * Adds a user to a workspace, gives a member another role, or removes one. Resolves with whether that changed anything.
- * Throws member.not_found, member.already_exists, member.last_owner or workspace.limit_reached.
+ * Throws member.not_found, member.already_exists or workspace.limit_reached.
  */
 export const changeMemberOf = async (
   { handleCommand, clock }: OperatorWorkspaces,

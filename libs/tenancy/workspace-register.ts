@@ -7,7 +7,6 @@ import { type Role, type WorkspaceEvent } from './published.js';
 export interface RegisteredWorkspace {
   readonly workspaceId: string;
   readonly name: string;
-  readonly ownerId: string;
   /** Roles by user id. */
   readonly members: ReadonlyMap<string, Role>;
   /** Epoch milliseconds. */
@@ -24,7 +23,7 @@ export class WorkspaceRegister {
     switch (event.type) {
       case 'WorkspaceCreated': {
         const { workspaceId, name, ownerId, createdAt } = event.data;
-        this.byId.set(id, { workspaceId, name, ownerId, members: new Map([[ownerId, 'owner']]), createdAt });
+        this.byId.set(id, { workspaceId, name, members: new Map([[ownerId, 'owner']]), createdAt });
         return;
       }
       case 'WorkspaceRenamed':
@@ -59,10 +58,9 @@ export class WorkspaceRegister {
     return this.all().filter(({ members }) => members.has(userId));
   }
 
-  /** The workspace that was made for the user, or else the first of theirs; the empty text when there is none. */
-  firstOf(userId: string): string {
-    const made = this.all().find(({ ownerId }) => ownerId === userId);
-    return (made ?? this.of(userId)[0])?.workspaceId ?? '';
+  /** Workspaces that no member owns. Only the operator can give them one. */
+  withoutOwner(): readonly RegisteredWorkspace[] {
+    return this.all().filter(({ members }) => ![...members.values()].includes('owner'));
   }
 
   /** Finds a workspace by id or name. Throws workspace.not_found, or request.invalid_parameter for several. */

@@ -13,6 +13,7 @@ import {
   accountCleanUpReactor,
   deletedSourceEventsReactor,
   dataStoreCleanUpReactor,
+  leftMembersReactor,
   platformEventsReactor,
   subscriptionReactors,
   webhookCleanUpReactor,
@@ -238,6 +239,7 @@ const start = async (): Promise<void> => {
     webhookCleanUpReactor(plane, attempts, webhookTopics),
     deletedSourceEventsReactor(summaries, topics),
     dataStoreCleanUpReactor(plane),
+    leftMembersReactor(plane, plane.projectors),
     platformEventsReactor(plane, own.platformEvents),
   ];
   const reactions = [...subscriptionReactors(plane, topics, plane.projectors), ...cleanUps];

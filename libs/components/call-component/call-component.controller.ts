@@ -63,7 +63,7 @@ export class CallComponentController {
       page: page ?? 0,
       prevContext: params['prev_context'] ?? {},
       values: objectIn(params, 'configured_props'),
-      workspaceIds: caller.workspaceIds,
+      caller,
       ...(typeof query === 'string' ? { query } : {}),
       ...dynamicPropsIdIn(body),
     });
@@ -92,7 +92,7 @@ export class CallComponentController {
     const { id, props, logs } = await this.forms.props({
       component: body.id,
       values: objectIn(params, 'configured_props'),
-      workspaceIds: caller.workspaceIds,
+      caller,
       ...dynamicPropsIdIn(body),
     });
     return { dynamic_props: { id, configurable_props: props }, observations: logs.map(observation), errors: [] };

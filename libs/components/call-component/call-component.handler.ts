@@ -7,6 +7,7 @@ import {
 } from '#libs/component-model/component-call.js';
 import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
 import { type LogLine } from '#libs/component-model/run-output.js';
+import { type Caller } from '#libs/http/callers.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -23,7 +24,7 @@ export interface FormRequest {
   readonly component: string;
   readonly values: Readonly<Record<string, unknown>>;
   readonly dynamicPropsId?: string;
-  readonly workspaceIds: readonly string[];
+  readonly caller: Caller;
 }
 
 export interface OptionsRequest extends FormRequest {
@@ -94,11 +95,11 @@ export class ComponentForms {
     return { id, props: withDynamicProps(component.configurableProps, answer.dynamicProps), logs: answer.logs };
   }
 
-  private async formOf({ component: keyOrId, dynamicPropsId, workspaceIds }: FormRequest): Promise<Form> {
-    const doc = await findComponent(this.readModels, keyOrId, workspaceIds);
-    if (!doc) throw componentNotFound(keyOrId);
-    const { workspaceId } = doc;
-    const component = deployable(doc.component);
+  private async formOf({ component: keyOrId, dynamicPropsId, caller }: FormRequest): Promise<Form> {
+    const found = await findComponent(this.readModels, keyOrId, caller);
+    if (!found) throw componentNotFound(keyOrId);
+    const { workspaceId } = found;
+    const component = deployable(found.doc.component);
     const dynamicProps =
       dynamicPropsId === undefined ? [] : await this.store.get(dynamicPropsId, workspaceId, component.id);
     return { workspaceId, component, dynamicProps };

@@ -1,29 +1,54 @@
+import { type Caller } from '#libs/http/callers.js';
+import { workspaceOf } from '#libs/http/workspace.js';
 import { isIdOf } from '#libs/kernel/ids.js';
 import { type Page, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { compareVersions } from '../domain/version-order.js';
 import { COMPONENTS, type ComponentDoc } from '../read-models/components.projection.js';
+import { REGISTRY_WORKSPACE, registryEntryId } from '../registry/registry-entry.js';
+import { REGISTRY, type RegistryDoc } from '../registry/registry.projection.js';
+
+export interface FoundComponent {
+  readonly doc: ComponentDoc;
+  /** Workspace in which a call acts that names the component so. */
+  readonly workspaceId: string;
+}
 
 /**
- * `sc_…` is an id, anything else a key. The newest version wins, then the one saved last. Undefined when these
- * workspaces have no match. See docs/reference/rest-api.md#component-key-lookup.
+ * `sc_…` is an id of a component that the caller may read, anything else a key. The key is looked up in the workspace in
+ * which the call acts, then in the registry, and in no other workspace of the caller, whose members choose their keys.
+ * See docs/reference/rest-api.md#component-key-lookup. Throws workspace.required for a key.
  */
 export const findComponent = async (
   readModels: ReadModelStore,
   keyOrId: string,
-  workspaceIds: readonly string[],
+  caller: Caller,
+): Promise<FoundComponent | undefined> => {
+  if (!keyOrId.startsWith('sc_')) {
+    const workspaceId = workspaceOf(caller);
+    const doc = await componentByKey(readModels, keyOrId, workspaceId);
+    return doc && { doc, workspaceId };
+  }
+  const doc = isIdOf('sc', keyOrId) ? await readModels.get<ComponentDoc>(COMPONENTS, keyOrId) : undefined;
+  if (doc?.workspaceId === REGISTRY_WORKSPACE) return { doc, workspaceId: workspaceOf(caller) };
+  return doc && caller.workspaceIds.includes(doc.workspaceId) ? { doc, workspaceId: doc.workspaceId } : undefined;
+};
+
+/** Of a workspace the newest version, then the one saved last; else the component that the registry lists. */
+export const componentByKey = async (
+  readModels: ReadModelStore,
+  key: string,
+  workspaceId: string,
 ): Promise<ComponentDoc | undefined> => {
-  if (keyOrId.startsWith('sc_')) {
-    const doc = isIdOf('sc', keyOrId) ? await readModels.get<ComponentDoc>(COMPONENTS, keyOrId) : undefined;
-    return doc && workspaceIds.includes(doc.workspaceId) ? doc : undefined;
-  }
-  if (!mayBeKey(keyOrId)) return undefined;
+  if (!mayBeKey(key)) return undefined;
   let newest: ComponentDoc | undefined;
-  for (const workspaceId of workspaceIds) {
-    for await (const doc of byKey(readModels, workspaceId, keyOrId)) {
-      if (!newest || isNewer(doc, newest)) newest = doc;
-    }
-  }
-  return newest;
+  for await (const doc of byKey(readModels, workspaceId, key)) if (!newest || isNewer(doc, newest)) newest = doc;
+  return newest ?? listedComponent(readModels, key);
+};
+
+/** The component that the registry lists under a key. */
+export const listedComponent = async (readModels: ReadModelStore, key: string): Promise<ComponentDoc | undefined> => {
+  const listed = await readModels.get<RegistryDoc>(REGISTRY, registryEntryId(key));
+  return listed && readModels.get<ComponentDoc>(COMPONENTS, listed.entry.componentId);
 };
 
 /** Refuses the empty text, under which components without a key are stored. Older keys may be longer than new ones. */

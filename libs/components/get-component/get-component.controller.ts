@@ -26,13 +26,13 @@ export class GetComponentController {
   @Get(':keyOrId/packages')
   @Operation({ summary: 'The npm packages of a component, as its lock pins them', reply: list(ComponentPackage) })
   async packages(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<PackagesReply> {
-    const packages = await this.queries.execute(new GetComponentPackages(keyOrId, caller.workspaceIds));
+    const packages = await this.queries.execute(new GetComponentPackages(keyOrId, caller));
     return { data: packages.map(componentPackageReply) };
   }
 
   @Get(':keyOrId')
   @Operation({ summary: 'A component, by id or by key', reply: oneWarned(Component) })
   async get(@Param('keyOrId') keyOrId: string, @CurrentCaller() caller: Caller): Promise<Warned<ComponentReply>> {
-    return this.queries.execute(new GetComponent(keyOrId, caller.workspaceIds));
+    return this.queries.execute(new GetComponent(keyOrId, caller));
   }
 }

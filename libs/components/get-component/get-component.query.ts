@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { type Caller } from '#libs/http/callers.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
@@ -13,7 +14,7 @@ import { findComponent } from './find-component.js';
 export class GetComponent extends Query<Warned<ComponentReply>> {
   constructor(
     readonly keyOrId: string,
-    readonly workspaceIds: readonly string[],
+    readonly caller: Caller,
   ) {
     super();
   }
@@ -26,9 +27,10 @@ export class GetComponentHandler implements IQueryHandler<GetComponent> {
     @Inject(BLOBS) private readonly blobs: BlobStore,
   ) {}
 
-  async execute({ keyOrId, workspaceIds }: GetComponent): Promise<Warned<ComponentReply>> {
-    const doc = await findComponent(this.readModels, keyOrId, workspaceIds);
-    if (!doc) throw componentNotFound(keyOrId);
+  async execute({ keyOrId, caller }: GetComponent): Promise<Warned<ComponentReply>> {
+    const found = await findComponent(this.readModels, keyOrId, caller);
+    if (!found) throw componentNotFound(keyOrId);
+    const { doc } = found;
     const code = await this.blobs.get(doc.component.codeHash);
     if (code === undefined) {
       throw new Error(`code ${doc.component.codeHash} of component ${doc.id} is not in the blob store`);
@@ -40,6 +42,6 @@ export class GetComponentHandler implements IQueryHandler<GetComponent> {
 export const componentNotFound = (keyOrId: string): DomainError =>
   new DomainError(
     'component.not_found',
-    `there is no component with the ${keyOrId.startsWith('sc_') ? 'id' : 'key'} ${shownId(keyOrId)} in your workspaces${otherKindHint(keyOrId, 'sc')}`,
+    `there is no component with the ${keyOrId.startsWith('sc_') ? 'id' : 'key'} ${shownId(keyOrId)} ${keyOrId.startsWith('sc_') ? 'in your workspaces' : 'in this workspace or in the registry'}${otherKindHint(keyOrId, 'sc')}`,
     { id: shownId(keyOrId) },
   );

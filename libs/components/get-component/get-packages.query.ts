@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { type LockedPackage } from '#libs/component-model/package-lock.js';
+import { type Caller } from '#libs/http/callers.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { BLOBS, READ_MODELS } from '#libs/kernel/tokens.js';
@@ -12,7 +13,7 @@ import { componentNotFound } from './get-component.query.js';
 export class GetComponentPackages extends Query<readonly LockedPackage[]> {
   constructor(
     readonly keyOrId: string,
-    readonly workspaceIds: readonly string[],
+    readonly caller: Caller,
   ) {
     super();
   }
@@ -25,9 +26,9 @@ export class GetComponentPackagesHandler implements IQueryHandler<GetComponentPa
     @Inject(BLOBS) private readonly blobs: BlobStore,
   ) {}
 
-  async execute({ keyOrId, workspaceIds }: GetComponentPackages): Promise<readonly LockedPackage[]> {
-    const doc = await findComponent(this.readModels, keyOrId, workspaceIds);
-    if (!doc) throw componentNotFound(keyOrId);
-    return (await lockOf(this.blobs, doc.component))?.packages ?? [];
+  async execute({ keyOrId, caller }: GetComponentPackages): Promise<readonly LockedPackage[]> {
+    const found = await findComponent(this.readModels, keyOrId, caller);
+    if (!found) throw componentNotFound(keyOrId);
+    return (await lockOf(this.blobs, found.doc.component))?.packages ?? [];
   }
 }

@@ -7,9 +7,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { BLOBS, READ_MODELS } from '#libs/kernel/tokens.js';
 import { warned, type Warned } from '#libs/kernel/warning.js';
 import { componentReply, type ComponentReply } from '../component-reply.js';
-import { COMPONENTS, type ComponentDoc } from '../read-models/components.projection.js';
-import { registryEntryId } from '../registry/registry-entry.js';
-import { REGISTRY, type RegistryDoc } from '../registry/registry.projection.js';
+import { listedComponent } from '../get-component/find-component.js';
 
 export class GetRegistryComponent extends Query<Warned<ComponentReply>> {
   constructor(readonly key: string) {
@@ -25,8 +23,7 @@ export class GetRegistryComponentHandler implements IQueryHandler<GetRegistryCom
   ) {}
 
   async execute({ key }: GetRegistryComponent): Promise<Warned<ComponentReply>> {
-    const listed = await this.readModels.get<RegistryDoc>(REGISTRY, registryEntryId(key));
-    const doc = listed && (await this.readModels.get<ComponentDoc>(COMPONENTS, listed.entry.componentId));
+    const doc = await listedComponent(this.readModels, key);
     const code = doc && (await this.blobs.get(doc.component.codeHash));
     if (!doc || code === undefined) {
       throw new DomainError(

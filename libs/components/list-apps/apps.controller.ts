@@ -2,6 +2,7 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
+import { workspaceOf } from '#libs/http/workspace.js';
 import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
@@ -33,7 +34,7 @@ export class AppsController {
     if (q !== undefined && q !== null && typeof q !== 'string')
       throw new DomainError('request.invalid_parameter', 'parameter q must be one text', { field: 'q' });
     return listReply(
-      await this.queries.execute(new ListApps(caller.workspaceIds, q ?? '', pageQuery(params))),
+      await this.queries.execute(new ListApps(workspaceOf(caller), q ?? '', pageQuery(params))),
       appReply,
     );
   }
@@ -41,6 +42,6 @@ export class AppsController {
   @Get(':idOrSlug')
   @Operation({ summary: 'An app, by id or by slug', reply: one(App) })
   async get(@Param('idOrSlug') idOrSlug: string, @CurrentCaller() caller: Caller): Promise<{ data: AppReply }> {
-    return { data: appReply(await this.queries.execute(new GetApp(idOrSlug, caller.workspaceIds))) };
+    return { data: appReply(await this.queries.execute(new GetApp(idOrSlug, workspaceOf(caller)))) };
   }
 }

@@ -14,10 +14,10 @@ export interface SeenApp {
   readonly slug: string;
 }
 
-/** Apps of the components in these workspaces, and of the registry, by slug. */
+/** Apps of the components in this workspace, and of the registry, by slug. */
 export class ListApps extends Query<Page<SeenApp>> {
   constructor(
-    readonly workspaceIds: readonly string[],
+    readonly workspaceId: string,
     /** Part of the slug; empty for all. */
     readonly part: string,
     readonly page: Omit<PageQuery, 'where'>,
@@ -30,8 +30,8 @@ export class ListApps extends Query<Page<SeenApp>> {
 export class ListAppsHandler implements IQueryHandler<ListApps> {
   constructor(@Inject(READ_MODELS) private readonly readModels: ReadModelStore) {}
 
-  async execute({ workspaceIds, part, page }: ListApps): Promise<Page<SeenApp>> {
-    const all = await seenApps(this.readModels, workspaceIds);
+  async execute({ workspaceId, part, page }: ListApps): Promise<Page<SeenApp>> {
+    const all = await seenApps(this.readModels, workspaceId);
     return pageOf(
       all.filter(({ slug }) => slug.toLowerCase().includes(part.toLowerCase())),
       page,
@@ -42,7 +42,7 @@ export class ListAppsHandler implements IQueryHandler<ListApps> {
 export class GetApp extends Query<SeenApp> {
   constructor(
     readonly idOrSlug: string,
-    readonly workspaceIds: readonly string[],
+    readonly workspaceId: string,
   ) {
     super();
   }
@@ -53,22 +53,21 @@ export class GetAppHandler implements IQueryHandler<GetApp> {
   constructor(@Inject(READ_MODELS) private readonly readModels: ReadModelStore) {}
 
   /** Throws app.not_found, also for an app that only components of other workspaces name. */
-  async execute({ idOrSlug, workspaceIds }: GetApp): Promise<SeenApp> {
-    const all = await seenApps(this.readModels, workspaceIds);
+  async execute({ idOrSlug, workspaceId }: GetApp): Promise<SeenApp> {
+    const all = await seenApps(this.readModels, workspaceId);
     const app = all.find(({ id, slug }) => id === idOrSlug || slug === idOrSlug);
     if (app) return app;
     throw new DomainError(
       'app.not_found',
-      `no component of your workspaces or of the registry names an app ${shownId(idOrSlug)}: GET /v1/apps lists those that one names`,
+      `no component of this workspace or of the registry names an app ${shownId(idOrSlug)}: GET /v1/apps lists those that one names`,
       { id: shownId(idOrSlug) },
     );
   }
 }
 
-const seenApps = async (readModels: ReadModelStore, workspaceIds: readonly string[]): Promise<readonly SeenApp[]> => {
+const seenApps = async (readModels: ReadModelStore, workspaceId: string): Promise<readonly SeenApp[]> => {
   const slugs = new Set<string>();
-  for (const workspaceId of workspaceIds)
-    for (const { slug } of await readAll<AppDoc>(readModels, APPS, { workspaceId })) slugs.add(slug);
+  for (const { slug } of await readAll<AppDoc>(readModels, APPS, { workspaceId })) slugs.add(slug);
   for await (const { app } of registryEntries(readModels)) if (app !== null && app !== '') slugs.add(app);
   return [...slugs].sort().map((slug) => ({ id: derivedId('app', slug), slug }));
 };

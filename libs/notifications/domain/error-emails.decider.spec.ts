@@ -24,6 +24,15 @@ describe('emails about the errors of a source', () => {
     given(errorEmails, [on(), off]).when(switchOff).thenNothingHappened();
   });
 
+  it('are switched off for a user who leaves, and not for another who gets them', () => {
+    given(errorEmails, [on()])
+      .when({ ...switchOff, userId: 'u_1' })
+      .then(off);
+    given(errorEmails, [on('u_2')])
+      .when({ ...switchOff, userId: 'u_1' })
+      .thenNothingHappened();
+  });
+
   it('go to the user who switched them on last', () => {
     given(errorEmails, [on()]).when(switchOn('u_2')).then(on('u_2'));
   });

@@ -3,7 +3,12 @@ import { type ErrorEmailsEvent } from '../published.js';
 
 export type ErrorEmailsCommand =
   | { readonly type: 'switch_on'; readonly sourceId: string; readonly userId: string; readonly now: number }
-  | { readonly type: 'switch_off'; readonly now: number };
+  | {
+      readonly type: 'switch_off';
+      /** Only while they go to this user. */
+      readonly userId?: string;
+      readonly now: number;
+    };
 
 export type ErrorEmailsState = { readonly status: 'off' } | { readonly status: 'on'; readonly userId: string };
 
@@ -22,6 +27,7 @@ export const errorEmails: Decider<ErrorEmailsCommand, ErrorEmailsEvent, ErrorEma
       }
       case 'switch_off':
         if (state.status === 'off') return [];
+        if (command.userId !== undefined && command.userId !== state.userId) return [];
         return [{ type: 'ErrorEmailsSwitchedOff', data: { switchedOffAt: command.now } }];
     }
   },

@@ -19,7 +19,7 @@ export class GetSourceController {
   @Get(':idOrSlug')
   @Operation({ summary: 'A source, by id or by name slug', reply: one(Source) })
   async get(@Param('idOrSlug') idOrSlug: string, @CurrentCaller() caller: Caller): Promise<{ data: SourceReply }> {
-    const doc = await this.queries.execute(new GetSource(idOrSlug, caller.workspaceIds));
+    const doc = await this.queries.execute(new GetSource(idOrSlug, caller));
     return { data: sourceReply(doc.state.source, doc.revision, doc.workspaceId, this.urls) };
   }
 }

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { type Caller } from '#libs/http/callers.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { sourceNotFound } from '../domain/source.js';
@@ -9,7 +10,7 @@ import { findSource } from './find-source.js';
 export class GetSource extends Query<SourceDoc> {
   constructor(
     readonly idOrSlug: string,
-    readonly workspaceIds: readonly string[],
+    readonly caller: Caller,
   ) {
     super();
   }
@@ -19,8 +20,8 @@ export class GetSource extends Query<SourceDoc> {
 export class GetSourceHandler implements IQueryHandler<GetSource> {
   constructor(@Inject(READ_MODELS) private readonly readModels: ReadModelStore) {}
 
-  async execute({ idOrSlug, workspaceIds }: GetSource): Promise<SourceDoc> {
-    const doc = await findSource(this.readModels, idOrSlug, workspaceIds);
+  async execute({ idOrSlug, caller }: GetSource): Promise<SourceDoc> {
+    const doc = await findSource(this.readModels, idOrSlug, caller);
     if (!doc) throw sourceNotFound(idOrSlug);
     return doc;
   }

@@ -144,22 +144,40 @@ describe('workspace', () => {
     given(workspace, [created, deleted]).when(create).thenNothingHappened();
   });
 
-  it('keeps an owner', () => {
-    const step = { type: 'change_role', workspaceId: 'o_1', userId: 'u_1', role: 'member', now: 7 } as const;
-    const leave = { type: 'remove_member', workspaceId: 'o_1', userId: 'u_1', now: 7 } as const;
-    const second: WorkspaceEvent = { type: 'WorkspaceMemberAdded', data: { userId: 'u_2', role: 'owner', addedAt: 6 } };
+  // docs/reference/rest-api.md#members
+  it('lets everyone leave and step down, the last owner too, and takes an owner from the operator then', () => {
+    const step = { type: 'change_role', workspaceId: 'o_1', userId: 'u_1', role: 'member', by: 'u_1', now: 7 } as const;
+    const leave = { type: 'remove_member', workspaceId: 'o_1', userId: 'u_1', by: 'u_1', now: 7 } as const;
     for (const command of [step, leave]) {
       given(workspace, [created, added])
         .when(command)
-        .thenThrows('member.last_owner', /only owner/);
-      given(workspace, [created, second])
-        .when(command)
-        .thenState((state) => expect(state?.members['u_2']).toBe('owner'));
+        .thenState((state) => expect(Object.values(state?.members ?? {})).not.toContain('owner'));
     }
-    const gone: WorkspaceEvent = { type: 'WorkspaceMemberRemoved', data: { userId: 'u_1', removedAt: 8 } };
-    given(workspace, [created, second, gone])
-      .when({ ...leave, userId: 'u_2' })
-      .thenThrows('member.last_owner');
+    const gone: WorkspaceEvent = { type: 'WorkspaceMemberRemoved', data: { userId: 'u_1', removedAt: 7 } };
+    given(workspace, [created, added, gone])
+      .when({ ...add, type: 'change_role', role: 'owner' })
+      .thenState((state) => expect(state?.members).toEqual({ u_2: 'owner' }));
+  });
+
+  // docs/reference/rest-api.md#members
+  it('changes others only for who is an owner at that moment', () => {
+    const second: WorkspaceEvent = { type: 'WorkspaceMemberAdded', data: { userId: 'u_2', role: 'owner', addedAt: 6 } };
+    const gone: WorkspaceEvent = { type: 'WorkspaceMemberRemoved', data: { userId: 'u_2', removedAt: 7 } };
+    const by = (userId: string, target: string) =>
+      ({ type: 'remove_member', workspaceId: 'o_1', userId: target, by: userId, now: 8 }) as const;
+    // Of two owners who remove each other, the first does.
+    given(workspace, [created, second, gone]).when(by('u_2', 'u_1')).thenThrows('auth.not_an_owner');
+    // A member removes nobody, changes no role and adds nobody. Each may leave.
+    given(workspace, [created, added]).when(by('u_2', 'u_1')).thenThrows('auth.not_an_owner', /only an owner/);
+    given(workspace, [created, added])
+      .when({ ...add, type: 'change_role', role: 'owner', by: 'u_2' })
+      .thenThrows('auth.not_an_owner');
+    given(workspace, [created, added])
+      .when({ ...add, userId: 'u_3', by: 'u_2' })
+      .thenThrows('auth.not_an_owner');
+    given(workspace, [created, added])
+      .when(by('u_2', 'u_2'))
+      .thenState((state) => expect(state?.members).toEqual({ u_1: 'owner' }));
   });
 });
 

@@ -22,6 +22,8 @@ export type WorkspaceCommand =
 interface OfMember {
   readonly workspaceId: string;
   readonly userId: string;
+  /** User who asks for the change. Absent when the operator does. */
+  readonly by?: string;
   readonly now: number;
 }
 
@@ -87,12 +89,16 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
   },
 };
 
-/** What a change of one member comes to. */
+/**
+ * What a change of one member comes to. Members may leave and owners step down at any time, the last owner too: a role
+ * that others gave binds nobody. A workspace without owners is the operator's to give one.
+ */
 const decideMember = (
   command: Extract<WorkspaceCommand, OfMember>,
   state: NonNullable<WorkspaceState>,
 ): WorkspaceEvent[] => {
   const { userId, now } = command;
+  mustBeAllowed(command, state);
   const role = state.members[userId];
   switch (command.type) {
     case 'add_member':
@@ -102,25 +108,31 @@ const decideMember = (
     case 'change_role':
       if (role === undefined) throw memberNotFound(userId);
       if (role === command.role) return [];
-      mustKeepAnOwner(state, userId);
       return [{ type: 'WorkspaceMemberRoleChanged', data: { userId, role: command.role, changedAt: now } }];
     case 'remove_member':
       if (role === undefined) throw memberNotFound(userId);
-      mustKeepAnOwner(state, userId);
       return [{ type: 'WorkspaceMemberRemoved', data: { userId, removedAt: now } }];
   }
 };
 
-/** A workspace without an owner could never get another member. */
-const mustKeepAnOwner = ({ members }: NonNullable<WorkspaceState>, userId: string): void => {
-  const others = Object.entries(members).filter(([id, role]) => role === 'owner' && id !== userId);
-  if (members[userId] !== 'owner' || others.length > 0) return;
-  throw new DomainError(
-    'member.last_owner',
-    `${userId} is the only owner of the workspace: make another member an owner first`,
-    { id: userId },
-  );
+/**
+ * Asked of the state that the change is decided on, so that an owner who is removed at this moment removes nobody. The
+ * route asks a view that may lag.
+ */
+const mustBeAllowed = (
+  { type, userId, by, workspaceId }: Extract<WorkspaceCommand, OfMember>,
+  { members }: NonNullable<WorkspaceState>,
+): void => {
+  if (by === undefined || members[by] === 'owner') return;
+  if (type === 'remove_member' && by === userId) return;
+  throw notAnOwner(workspaceId, members[by]);
 };
+
+const notAnOwner = (workspaceId: string, role: Role | undefined): DomainError =>
+  new DomainError('auth.not_an_owner', `only an owner of workspace ${shownId(workspaceId)} may do this`, {
+    id: shownId(workspaceId),
+    ...(role === undefined ? {} : { role }),
+  });
 
 export const workspaceNotFound = (workspaceId: string): DomainError =>
   new DomainError('workspace.not_found', `there is no workspace ${shownId(workspaceId)}`, { id: shownId(workspaceId) });

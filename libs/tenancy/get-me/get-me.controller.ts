@@ -6,6 +6,7 @@ import { one } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
 import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
 import { quotaReply, User, workspaceReply } from '../get-workspace/workspace-reply.js';
+import { workspaceOfAccount } from '#libs/http/workspace.js';
 import { DAILY_QUOTAS, type DailyQuotas } from '../daily-quotas.js';
 import { USAGE, type Usage } from '../published.js';
 import { type Caller } from '../../http/callers.js';
@@ -28,11 +29,14 @@ export class GetMeController {
     const used = await Promise.all(
       workspaces.map(async (workspace) => ({ workspace, usage: await this.usage.ofToday(workspace.id) })),
     );
+    // Use by others of a workspace to which they added the user is not the user's.
+    const own = used.filter(({ workspace: { id } }) => id === workspaceOfAccount(caller));
+    const counted = own.length > 0 ? own : used;
     const total = {
-      computeMs: used.reduce((sum, { usage }) => sum + usage.computeMs, 0),
-      invocations: used.reduce((sum, { usage }) => sum + usage.invocations, 0),
+      computeMs: counted.reduce((sum, { usage }) => sum + usage.computeMs, 0),
+      invocations: counted.reduce((sum, { usage }) => sum + usage.invocations, 0),
     };
     const orgs = used.map(({ workspace, usage }) => workspaceReply(workspace, usage, this.quotas));
-    return { data: { id, username, email, ...quotaReply(total, this.quotas, used.length), orgs } };
+    return { data: { id, username, email, ...quotaReply(total, this.quotas, counted.length), orgs } };
   }
 }

@@ -7,6 +7,7 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { flagFromText, integerFromText } from '#libs/http/from-text.js';
 import { Operation } from '#libs/http/operation.js';
+import { workspaceOfAccount } from '#libs/http/workspace.js';
 import { Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
@@ -56,7 +57,7 @@ export class IssueApiKeyController {
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: TypeOf<typeof IssuedApiKey> }>> {
-    const context = contextIn(caller.workspaceIds[0] ?? '');
+    const context = contextIn(workspaceOfAccount(caller));
     const limits: KeyLimits = {
       ...(read_only === true ? { readOnly: true } : {}),
       ...(typeof expires_at === 'number' ? { expiresAt: expires_at * 1_000 } : {}),

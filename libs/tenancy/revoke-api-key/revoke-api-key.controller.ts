@@ -4,6 +4,7 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
+import { workspaceOfAccount } from '#libs/http/workspace.js';
 import { WritesOwn } from '#libs/http/writes.guard.js';
 import { type Caller } from '../../http/callers.js';
 import { RevokeApiKey } from './revoke-api-key.handler.js';
@@ -22,7 +23,7 @@ export class RevokeApiKeyController {
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed> {
-    const context = contextIn(caller.workspaceIds[0] ?? '');
+    const context = contextIn(workspaceOfAccount(caller));
     const { position } = await this.commands.execute(new RevokeApiKey(id, context));
     return new Changed(position);
   }

@@ -23,9 +23,9 @@ export const registerWorkspaces = (admin: Command): void => {
   withJson(requireUser(create, '--owner <user>')).action((options: CreateOptions) =>
     withTenancy((tenancy) => createWorkspace(tenancy, options)),
   );
-  withJson(workspace.command('list').description('Lists the workspaces, with their owners and members.')).action(
-    ({ json }: Output) => withTenancy((tenancy) => list(tenancy, json === true)),
-  );
+  withJson(workspace.command('list').description('Lists the workspaces, with their owners and members.'))
+    .option('--without-owner', 'only those whose owners have all left: `sluice admin member` gives one')
+    .action((options: ListOptions) => withTenancy((tenancy) => list(tenancy, options)));
   const rename = requireWorkspace(workspace.command('rename').description('Gives a workspace another name.'));
   withJson(requireOption(rename, '--name <name>', 'the new name')).action((options: RenameOptions) =>
     withTenancy((tenancy) => renameTo(tenancy, options)),
@@ -39,6 +39,9 @@ export const registerWorkspaces = (admin: Command): void => {
   withJson(requireWorkspace(remove)).action((options: OfWorkspace) => withTenancy((tenancy) => drop(tenancy, options)));
 };
 
+interface ListOptions extends Output {
+  readonly withoutOwner?: boolean;
+}
 interface CreateOptions extends Output {
   readonly name: string;
   readonly owner: string;
@@ -80,8 +83,8 @@ const drop = async (tenancy: Tenancy, { workspace, json }: OfWorkspace): Promise
   else tell(`workspace ${id} is deleted`);
 };
 
-const list = ({ register, workspaces }: Tenancy, json: boolean): void => {
-  const all = workspaces.all();
+const list = ({ register, workspaces }: Tenancy, { withoutOwner, json }: ListOptions): void => {
+  const all = withoutOwner ? workspaces.withoutOwner() : workspaces.all();
   if (json) {
     tellJson(
       all.map(({ workspaceId, name, createdAt, members }) => ({
