@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { parseMetadata } from '#libs/sandbox/protocol/metadata-validation.js';
-import { boundedMetadata, METADATA_LIMITS } from './metadata-limits.js';
+import {
+  type FieldRule,
+  METADATA_FIELDS,
+  METADATA_LIMITS,
+  PROP_FIELDS,
+} from '#libs/component-model/metadata-fields.js';
+import { boundedMetadata } from './metadata-limits.js';
 
 const metadata = (over: Partial<ComponentMetadata> = {}): ComponentMetadata => ({
   kind: 'source',
@@ -57,11 +63,49 @@ describe('metadata of a component', () => {
     ['annotations', { annotations: { note: 'x'.repeat(1_024) } }, 1_024, 1_035],
     ['props', { configurableProps: Array.from({ length: 1_001 }, (_, n) => prop({ name: `p${n}` })) }, 1_000, 1_001],
     ['the name of a prop', { configurableProps: [prop({ name: 'x'.repeat(257) })] }, 256, 257],
+    ['methods', { methods: Array.from({ length: 1_001 }, (_, n) => `m${n}`) }, 1_000, 1_001],
+    ['methods[1]', { methods: ['run', 'm'.repeat(257)] }, 256, 257],
+    [
+      'default of prop "url"',
+      { configurableProps: [prop({ default: { cron: '1,'.repeat(40_000) } })] },
+      65_536,
+      80_011,
+    ],
+    ['static of prop "url"', { configurableProps: [prop({ static: { cron: '1,'.repeat(1_000) } })] }, 1_024, 2_011],
+    [
+      'options of prop "url"',
+      { configurableProps: [prop({ options: Array<number>(10_001).fill(1) })] },
+      10_000,
+      10_001,
+    ],
+    ['options of prop "url"[1]', { configurableProps: [prop({ options: ['a', 'b'.repeat(4_096)] })] }, 4_096, 4_098],
+    [
+      'eventNames of prop "url"',
+      { configurableProps: [prop({ eventNames: Array<string>(1_001).fill('a') })] },
+      1_000,
+      1_001,
+    ],
     ['label of prop "url"', { configurableProps: [prop({ label: 'x'.repeat(1_025) })] }, 1_024, 1_025],
   ])('%s is refused above its limit, with both figures', (field, over, limit, actual) => {
     const error = refusal(over);
     expect(error).toMatchObject({ code: 'component.invalid', details: { field, limit, actual } });
     expect(error.message).toContain(`${field}: ${actual}`);
+  });
+
+  it('has a limit for each field that is not a flag, a number or a word of a list', () => {
+    const limitsOf = (field: string, rule: FieldRule): (readonly [string, number])[] => {
+      if (!('max' in rule)) return [];
+      const inner = rule.kind === 'list' && typeof rule.of !== 'string' ? limitsOf(`${field}[]`, rule.of) : [];
+      return [[field, rule.max], ...inner];
+    };
+    const limits = Object.entries({ ...METADATA_FIELDS, ...PROP_FIELDS }).flatMap(([name, rule]) =>
+      limitsOf(name, rule),
+    );
+    expect(limits.length).toBeGreaterThan(20);
+    for (const [field, max] of limits) {
+      expect([field, max]).toEqual([field, expect.any(Number)]);
+      expect(max).toBeLessThanOrEqual(METADATA_LIMITS.total);
+    }
   });
 
   it('is bounded in total', () => {

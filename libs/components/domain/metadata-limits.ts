@@ -1,23 +1,14 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
-
-/** Limits in UTF-8 bytes of text or JSON. Metadata is kept in the event log and shown in every list. */
-export const METADATA_LIMITS = {
-  /** Name, key and version each, and the annotations as JSON. */
-  text: 1_024,
-  description: 16 * 1_024,
-  props: 1_000,
-  propName: 256,
-  /** Each text of a prop, except description and content, which have the limit of a description. */
-  propText: 1_024,
-  /** All metadata as JSON. */
-  total: 512 * 1_024,
-} as const;
+import {
+  type FieldRule,
+  METADATA_FIELDS,
+  METADATA_LIMITS,
+  PROP_FIELDS,
+} from '../../component-model/metadata-fields.js';
 
 /** `this.__proto__` is the prototype, and `this.$emit` emits. */
 const RESERVED_PROPS: readonly string[] = ['__proto__', '$emit'];
-
-const LONG_TEXTS: readonly string[] = ['description', 'content'];
 
 /**
  * Makes the texts of metadata well-formed and checks its limits. Metadata comes from a process that ran the component's
@@ -25,14 +16,9 @@ const LONG_TEXTS: readonly string[] = ['description', 'content'];
  */
 export const boundedMetadata = (given: ComponentMetadata): ComponentMetadata => {
   const metadata = wellFormed(given) as ComponentMetadata;
-  const { name, key, version, description, annotations, configurableProps } = metadata;
-  checkText('name', name, METADATA_LIMITS.text);
-  checkText('key', key ?? '', METADATA_LIMITS.text);
-  checkText('version', version, METADATA_LIMITS.text);
-  checkText('description', description ?? '', METADATA_LIMITS.description);
-  if (annotations !== null) checkSize('annotations', sizeOf(annotations), METADATA_LIMITS.text, 'bytes');
-  checkSize('props', configurableProps.length, METADATA_LIMITS.props, 'props');
-  for (const prop of configurableProps) checkProp(prop);
+  for (const [field, rule] of Object.entries(METADATA_FIELDS))
+    checkField(field === 'configurableProps' ? 'props' : field, rule, metadata[field as keyof ComponentMetadata]);
+  for (const prop of metadata.configurableProps) checkProp(prop);
   checkSize('the metadata of the component', sizeOf({ ...metadata, warnings: [] }), METADATA_LIMITS.total, 'bytes');
   return metadata;
 };
@@ -55,11 +41,32 @@ const checkProp = (prop: ConfigurableProp): void => {
       name: 'UserError',
     });
   }
-  for (const [field, value] of Object.entries(prop)) {
-    if (typeof value !== 'string' || field === 'default' || field === 'static') continue;
-    const limit = LONG_TEXTS.includes(field) ? METADATA_LIMITS.description : METADATA_LIMITS.propText;
-    checkText(`${field} of prop "${prop.name}"`, value, limit);
+  for (const [field, rule] of Object.entries(PROP_FIELDS))
+    if (field !== 'name') checkField(`${field} of prop "${prop.name}"`, rule, prop[field as keyof ConfigurableProp]);
+};
+
+const checkField = (field: string, rule: FieldRule, value: unknown): void => {
+  if (value === undefined || value === null) return;
+  switch (rule.kind) {
+    case 'text':
+      checkText(field, String(value), rule.max);
+      return;
+    case 'json':
+    case 'object':
+      checkSize(field, sizeOf(value), rule.max, 'bytes');
+      return;
+    case 'list':
+      checkList(field, rule, value as readonly unknown[]);
+      return;
+    case 'flag':
+    case 'number':
+    case 'word':
   }
+};
+
+const checkList = (field: string, { max, of }: FieldRule & { kind: 'list' }, list: readonly unknown[]): void => {
+  checkSize(field, list.length, max, field === 'props' ? 'props' : 'entries');
+  if (typeof of !== 'string') list.forEach((each, i) => checkField(`${field}[${i}]`, of, each));
 };
 
 const checkText = (field: string, text: string, limit: number): void => {

@@ -1,5 +1,6 @@
 import { textOf } from './child-message.js';
 import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { type FieldRule, METADATA_FIELDS, PROP_FIELDS } from '../../component-model/metadata-fields.js';
 import { type Warning } from '../../kernel/warning.js';
 import { WARNING_LIMITS } from '../../component-model/warning-limits.js';
 import { wellFormedJson } from '../../kernel/well-formed.js';
@@ -8,59 +9,46 @@ import { tooManyProps } from '../../component-model/prop-limits.js';
 import { MB, ProtocolBreach } from './protocol.js';
 
 /**
- * Upper bound on props from a hostile child. Metadata comes from a process that ran the component's code. Authors meet
- * lower limits, with an explanatory error (libs/components/domain/metadata-limits.ts).
+ * Upper bound on entries of a list from a hostile child. Metadata comes from a process that ran the component's code.
+ * Authors meet the limits of its fields later, with an explanatory error (libs/components/domain/metadata-limits.ts).
  */
+const MAX_ENTRIES = 100_000;
 const MAX_PROPS = 10_000;
 
 type Check = (value: unknown) => boolean;
 
-const text: Check = (value) => typeof value === 'string';
-const flag: Check = (value) => typeof value === 'boolean';
-const number: Check = (value) => typeof value === 'number';
-const any: Check = () => true;
 const record: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
 const listOf =
   (check: Check, max: number): Check =>
   (value) =>
     Array.isArray(value) && value.length <= max && value.every(check);
-const oneOf =
-  (...words: readonly string[]): Check =>
-  (value) =>
-    typeof value === 'string' && words.includes(value);
 
-const PROP: Readonly<Record<keyof ConfigurableProp, Check>> = {
-  name: text,
-  type: text,
-  label: text,
-  description: text,
-  optional: flag,
-  default: any,
-  options: listOf(any, 100_000),
-  min: number,
-  max: number,
-  secret: flag,
-  disabled: flag,
-  hidden: flag,
-  readOnly: flag,
-  remoteOptions: flag,
-  useQuery: flag,
-  reloadProps: flag,
-  withLabel: flag,
-  static: any,
-  customResponse: flag,
-  app: text,
-  appProp: text,
-  eventNames: listOf(text, 1_000),
-  remote: flag,
-  alertType: text,
-  content: text,
-  accessMode: text,
-  sync: flag,
+/** Whether a value has the form that its field wants, of any size. */
+const hasForm = (rule: FieldRule, value: unknown): boolean => {
+  if (value === null && rule.isNullable) return true;
+  switch (rule.kind) {
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'number':
+      return typeof value === 'number';
+    case 'text':
+      return typeof value === 'string';
+    case 'word':
+      return typeof value === 'string' && rule.words.includes(value);
+    case 'json':
+      return true;
+    case 'object':
+      return record(value);
+    case 'list':
+      return isList(rule.of, rule.max, value);
+  }
+};
+
+const isList = (of: FieldRule | 'props' | 'warnings', max: number, value: unknown): boolean => {
+  if (of === 'props') return listOf(isProp, MAX_PROPS)(value);
+  if (of === 'warnings') return listOf((each) => hasExactly(each, WARNING), max)(value);
+  // Few words can be refused here, because nothing but a hostile child says more of them.
+  return listOf((each) => hasForm(of, each), of.kind === 'word' ? max : MAX_ENTRIES)(value);
 };
 
 const isProp = (value: unknown): boolean =>
@@ -68,7 +56,7 @@ const isProp = (value: unknown): boolean =>
   typeof (value as Partial<ConfigurableProp>).name === 'string' &&
   typeof (value as Partial<ConfigurableProp>).type === 'string' &&
   Object.entries(value as object).every(
-    ([key, field]) => Object.hasOwn(PROP, key) && PROP[key as keyof ConfigurableProp](field),
+    ([key, field]) => Object.hasOwn(PROP_FIELDS, key) && hasForm(PROP_FIELDS[key as keyof ConfigurableProp], field),
   );
 
 const textUpTo =
@@ -82,22 +70,6 @@ const WARNING: Readonly<Record<keyof Warning, Check>> = {
   path: textUpTo(WARNING_LIMITS.path),
 };
 
-const METADATA: Readonly<Record<keyof ComponentMetadata, Check>> = {
-  kind: oneOf('source', 'action', 'app'),
-  name: text,
-  key: orNull(text),
-  version: text,
-  description: orNull(text),
-  annotations: orNull(record),
-  dedupe: orNull(oneOf('unique', 'greatest', 'last')),
-  hooks: listOf(oneOf('deploy', 'activate', 'deactivate'), 3),
-  hasRun: flag,
-  hasAdditionalProps: flag,
-  methods: listOf(text, 10_000),
-  configurableProps: listOf(isProp, MAX_PROPS),
-  warnings: listOf((value) => hasExactly(value, WARNING), WARNING_LIMITS.count),
-};
-
 /** Whether a value is an object with these keys, and no others. */
 const hasExactly = (value: unknown, checks: Readonly<Record<string, Check>>): boolean =>
   record(value) &&
@@ -105,6 +77,10 @@ const hasExactly = (value: unknown, checks: Readonly<Record<string, Check>>): bo
   Object.entries(checks).every(
     ([key, check]) => Object.hasOwn(value as object, key) && check((value as Record<string, unknown>)[key]),
   );
+
+const METADATA = Object.fromEntries(
+  Object.entries(METADATA_FIELDS).map(([key, rule]): [string, Check] => [key, (value) => hasForm(rule, value)]),
+);
 
 const isMetadata = (value: unknown): value is ComponentMetadata => hasExactly(value, METADATA);
 
