@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { answerAtLast } from '../http/last-answer.js';
 import { type TrustedProxies } from '../http/client-address.js';
 import { type Clock } from '../kernel/clock.js';
+import { SANDBOX_POLICY } from '../component-model/endpoint-reply.js';
 import { type HttpReply } from '../component-model/run-output.js';
 import { type Forms } from '../kernel/forms.js';
 import { ask, isDropped } from '../stream-log/ask.js';
@@ -53,6 +54,8 @@ export interface IngressDependencies {
 
 interface Address {
   readonly key: string;
+  /** Path of the endpoint below the origin of the API; null for one at its own domain. */
+  readonly base: string | null;
   /** Path below the endpoint. */
   readonly path: string;
   readonly query: string;
@@ -72,8 +75,9 @@ export class Ingress {
   handle(req: IncomingMessage, res: ServerResponse): boolean {
     const address = this.addressOf(req);
     if (!address) return false;
+    if (address.base !== null) res.setHeader('content-security-policy', SANDBOX_POLICY);
     this.serve(address, req, res).catch((error: unknown) => {
-      const headers = { ...CORS_ORIGIN, 'retry-after': '1' };
+      const headers = { ...lastHeaders(address), 'retry-after': '1' };
       answerAtLast(res, { status: 503, code: 'unavailable', error: NOT_STORED, headers });
       this.deps.metrics.refused(503);
       const source = this.deps.endpoint(address.key)?.sourceId;
@@ -147,10 +151,11 @@ export class Ingress {
       const text = `the event is ${size} bytes of JSON with its body parsed and raw, the limit is ${EVENT_BYTES}`;
       return this.refuse(res, 413, 'too_large', text);
     }
-    await this.accept(target, event, switches, stay, req, res);
+    await this.accept(address, target, event, switches, stay, req, res);
   }
 
   private async accept(
+    address: Address,
     target: EndpointTarget,
     { text: event, bodyAt }: EndpointEvent,
     { nostore, notrigger }: Switches,
@@ -165,7 +170,7 @@ export class Ingress {
     const call = { sourceId, workspaceId, now: deps.clock.now(), prop, respond, event };
     const invocation = notrigger ? testEventInvocation(deps.topics, call) : httpInvocation(deps.topics, call, bodyAt);
     if (nostore) invocation.headers['nostore'] = '1';
-    if (isAnswered) return this.respond(target, invocation, stay, req, res);
+    if (isAnswered) return this.respond(address, target, invocation, stay, req, res);
     // 4. Make the invocation durable. The event is acknowledged only after that.
     const [offset] = await deps.log.publish([invocation]);
     if (isDropped(offset)) return this.refuseDeleted(res);
@@ -177,6 +182,7 @@ export class Ingress {
 
   /** Steps 4 and 5 of `accept`, for an endpoint that answers with the component's response. */
   private async respond(
+    address: Address,
     target: EndpointTarget,
     invocation: Invocation,
     stay: Stay,
@@ -184,6 +190,7 @@ export class Ingress {
     res: ServerResponse,
   ): Promise<void> {
     const { log, relay, replyTimeoutMs, metrics } = this.deps;
+    if (address.base !== null) invocation.headers['confined'] = '1';
     res.once('close', () => relay.cancel(invocation.headers.id));
     const asked = await ask(log, invocation, {
       expect: (id) => relay.expect(id, replyTimeoutMs),
@@ -195,16 +202,22 @@ export class Ingress {
     const answer = await asked.answer;
     if (res.destroyed) return;
     if (!answer) return this.refuse(res, 504, 'timeout', 'the component did not respond in time; the event is stored');
-    this.reply(target, answer, req, res);
+    this.reply(address, target, answer, req, res);
   }
 
   /** Sends the component's reply. A reply that cannot be sent is the component's failure; only this caller is told. */
-  private reply(target: EndpointTarget, answer: HttpReply, req: IncomingMessage, res: ServerResponse): void {
+  private reply(
+    address: Address,
+    target: EndpointTarget,
+    answer: HttpReply,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): void {
     try {
-      sendReply(res, answer, req.method === 'HEAD');
+      sendReply(res, answer, req.method === 'HEAD', address.base);
     } catch (error) {
       const text = `respond: the reply cannot be sent: ${messageOf(error)}`;
-      answerAtLast(res, { status: 500, code: 'run_failed', error: text, headers: CORS_ORIGIN });
+      answerAtLast(res, { status: 500, code: 'run_failed', error: text, headers: lastHeaders(address) });
       this.deps.logger.error({ source: target.sourceId, error: String(error) }, 'ingress.reply_not_sent');
     }
   }
@@ -218,13 +231,13 @@ export class Ingress {
     if (path.startsWith('/h/')) {
       const end = path.indexOf('/', 3);
       return end === -1
-        ? { key: path.slice(3), path: '/', query }
-        : { key: path.slice(3, end), path: path.slice(end), query };
+        ? { key: path.slice(3), base: path, path: '/', query }
+        : { key: path.slice(3, end), base: path.slice(0, end), path: path.slice(end), query };
     }
     const { domain } = this.deps;
     const host = domain === null ? undefined : req.headers.host?.split(':', 1)[0]?.toLowerCase();
     if (host === undefined || !host.endsWith(`.${domain}`)) return undefined;
-    return { key: host.slice(0, -(String(domain).length + 1)), path, query };
+    return { key: host.slice(0, -(String(domain).length + 1)), base: null, path, query };
   }
 
   private refuseDeleted(res: ServerResponse): void {
@@ -264,6 +277,10 @@ class Stay {
 }
 
 const CORS_ORIGIN = { 'access-control-allow-origin': '*' };
+
+/** Headers of an answer that drops those which were set before. */
+const lastHeaders = ({ base }: Address): Record<string, string> =>
+  base === null ? CORS_ORIGIN : { ...CORS_ORIGIN, 'content-security-policy': SANDBOX_POLICY };
 
 const NOT_STORED = 'the event could not be stored: send it again';
 const ACCEPTED = '{"success":true}';

@@ -93,7 +93,7 @@ describe('a reply of a component', () => {
         try {
           const message = parseChildMessage({ index: 0, json, raw: Buffer.from(body) });
           if (message[0] !== 'r') throw new Error('another kind');
-          sendReply(res, { status: message[2], headers: message[3], body, base64 }, false);
+          sendReply(res, { status: message[2], headers: message[3], body, base64 }, false, null);
           sent++;
         } catch (error) {
           if (error instanceof ProtocolBreach) {
@@ -120,7 +120,7 @@ describe('a reply of a component', () => {
     const listener: RequestListener = (_req, res) => {
       if (++asked > 2_000) return void res.writeHead(204).end();
       try {
-        sendReply(res, next() as Partial<HttpReply> as HttpReply, false);
+        sendReply(res, next() as Partial<HttpReply> as HttpReply, false, null);
       } catch {
         thrown++;
         answerAtLast(res, { status: 500, code: 'run_failed', error: 'no' });

@@ -35,6 +35,25 @@ describe('a line on the reply of a run', () => {
     ]);
   });
 
+  // docs/reference/component-model.md#endpoint-confined
+  it('names what is left out of the reply below the origin of the API, in one bounded line', () => {
+    const headers = { 'Clear-Site-Data': '"*"', 'set-cookie': ['a=1; Path=/', '__Host-b=1'] };
+    const confined = { respond: 'here', confined: '1' };
+    expect(words(confined, { response: { ...response, headers } })).toMatchObject([
+      {
+        k: 'warning',
+        msg: expect.stringMatching(
+          /^respond: left out of the reply: header Clear-Site-Data, cookie "__Host-b" \(.*\)\. It/,
+        ),
+      },
+    ]);
+    expect(words({ respond: 'here' }, { response: { ...response, headers } })).toEqual([]);
+    const many = { 'set-cookie': Array.from({ length: 200 }, (_, i) => `__Host-${'x'.repeat(300)}${i}=1`) };
+    const [line] = words(confined, { response: { ...response, headers: many } }) as { msg: string }[];
+    expect(line?.msg).toContain('190 more');
+    expect(line?.msg.length).toBeLessThan(3_000);
+  });
+
   it('is absent when the caller got the reply or the error, or none was due', () => {
     const error = { name: 'E', message: '', stack: '', code: 'E' };
     expect(words({ respond: 'here' }, { response })).toEqual([]);

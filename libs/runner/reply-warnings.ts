@@ -1,3 +1,4 @@
+import { endpointReply } from '../component-model/endpoint-reply.js';
 import { WARNING } from '../component-model/run-output.js';
 import { SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
@@ -5,11 +6,16 @@ import { type InvocationHeaders } from '../stream-log/envelopes.js';
 
 const CALL = 'this.<prop>.respond({ status, headers, body })';
 
-/** Adds a line for `$logs` when a run that was to reply did not (docs/reference/component-model.md#warning-replies). */
-export const warnedOfReply = (outcome: RunOutcome, { kind, respond }: InvocationHeaders): RunOutcome => {
+/**
+ * Adds a line for `$logs` when a run that was to reply did not, or when the server leaves out a part of the reply
+ * (docs/reference/component-model.md#warning-replies). One line a run, of a bounded length.
+ */
+export const warnedOfReply = (outcome: RunOutcome, { kind, respond, confined }: InvocationHeaders): RunOutcome => {
   if (outcome.response) {
     if (kind !== 'http') return warned(outcome, nobodyWaits(`a run of kind "${kind}"`));
-    return respond === '' ? warned(outcome, ANSWERED_BEFORE) : outcome;
+    if (respond === '') return warned(outcome, ANSWERED_BEFORE);
+    const { leftOut } = endpointReply(outcome.response.headers, confined === '1' ? '/h/key' : null);
+    return leftOut.length === 0 ? outcome : warned(outcome, leftOutOfReply(leftOut));
   }
   return kind === 'http' && respond !== '' && outcome.status === 'ok' ? warned(outcome, NEVER_SENT) : outcome;
 };
@@ -28,6 +34,17 @@ const ANSWERED_BEFORE =
 const NEVER_SENT =
   `the prop has customResponse: true and the run ended without respond, so the caller got 200 without a body. ` +
   `Call ${CALL} in run, or leave customResponse out`;
+
+const SHOWN = 10;
+
+const leftOutOfReply = (all: readonly string[]): string => {
+  const shown = all.slice(0, SHOWN).map((each) => each.slice(0, 200));
+  if (all.length > SHOWN) shown.push(`${all.length - SHOWN} more`);
+  return (
+    `respond: left out of the reply: ${shown.join(', ')}. It would be in force beyond this endpoint, for the whole server. ` +
+    'See #endpoint-confined in docs/reference/component-model.md; an endpoint with a domain of its own (SLUICE_ENDPOINT_DOMAIN) may send it'
+  );
+};
 
 const warned = (outcome: RunOutcome, msg: string): RunOutcome => ({
   ...outcome,

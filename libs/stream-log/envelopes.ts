@@ -53,7 +53,8 @@ export interface EmitHeaders extends Record<string, string> {
  * An invocation of an emit carries `emitter` and `emit`, and `subscription` and `event` (the event id) when the emit is in
  * the order of its emitter's event ids, which no event of the platform and no replay is.
  * An invocation of a request carries `body`, where the value holds the body, if it holds it once
- * (component-model/http-event.ts).
+ * (component-model/http-event.ts), and `confined` = '1' when its reply must not reach beyond its endpoint
+ * (component-model/endpoint-reply.ts).
  * An invocation carries `nostore` for what its run leaves. An invocation and a delivery of a replay carry `replay`, its
  * id. Those of a delete are `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
  * regardless of `channel`. A delay also has `out`, the channel on which it goes out, and `deliver`, epoch milliseconds.

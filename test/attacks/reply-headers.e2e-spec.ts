@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Source } from '#test/harness/api-client.js';
 import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
-import { jsonOf } from '#test/harness/http.js';
+import { jsonOf, send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 
 const instance = useInstance();
@@ -68,7 +68,8 @@ describe('a reply of a component', () => {
     const headers = { 'x-trailer': 'x', 'content-language': 'en', 'set-cookie': ['a=1', 'b=2'], 'x-latin': 'é' };
     const answer = await instance.post(obedient, { headers, body: 'fine' });
     expect([answer.status, answer.text]).toEqual([200, 'fine']);
-    expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2']);
+    const path = new URL(instance.endpoint(obedient)).pathname;
+    expect(answer.headers['set-cookie']).toEqual([`a=1; Path=${path}`, `b=2; Path=${path}`]);
   });
 
   it.each([[100], [101], [103], [199], [204], [205], [304], [599]])(
@@ -111,5 +112,79 @@ describe('a reply of a component', () => {
       expect([answer.status, jsonOf(answer)]).toMatchObject([500, { code: 'run_failed' }]);
       await serverLives();
     });
+  });
+});
+
+/** Headers with which a reply would rule the whole origin, and what a browser would make of them. */
+const FOR_THE_ORIGIN: Readonly<Record<string, string | string[]>> = {
+  'service-worker-allowed': '/',
+  'Clear-Site-Data': '"*"',
+  'STRICT-TRANSPORT-SECURITY': 'max-age=31536000; includeSubDomains',
+  'Alt-Svc': 'h2="evil.example:443"; ma=31536000; persist=1',
+  NEL: '{"report_to":"a","max_age":31536000}',
+  'Report-To': '{"group":"a","max_age":31536000,"endpoints":[{"url":"https://evil.example"}]}',
+  'Reporting-Endpoints': 'default="https://evil.example"',
+  'Accept-CH': 'Sec-CH-UA-Model',
+  'Origin-Agent-Cluster': '?0',
+  'WWW-Authenticate': 'Basic realm="Sluice"',
+  'Use-As-Dictionary': 'match="/*"',
+  'Content-Type': 'multipart/x-mixed-replace; boundary=b',
+};
+const COOKIES = [
+  'plain=1',
+  'root=1; Path=/; HttpOnly',
+  'twice=1; path=/v1; PATH = /',
+  'wide=1; Domain=hooks.test; Path=/',
+  '__Host-sid=1; Secure; Path=/',
+];
+
+// docs/reference/component-model.md#endpoint-confined #endpoint-sandbox
+describe('a reply that would rule the whole origin', () => {
+  const headers = { ...FOR_THE_ORIGIN, 'set-cookie': COOKIES, 'x-own': 'kept' };
+  const policy = 'sandbox allow-scripts allow-forms allow-popups allow-downloads';
+  const own = "sandbox allow-same-origin allow-scripts; default-src 'none'";
+  const forbidden = Object.keys(FOR_THE_ORIGIN).map((name) => name.toLowerCase());
+  const named = useInstance({ env: { SLUICE_ENDPOINT_DOMAIN: 'hooks.test' } });
+
+  it.each([false, true])('has nothing of it below /h/, and the author is told (immediate: %s)', async (immediate) => {
+    const source = await instance.deploy(obeying());
+    const path = new URL(instance.endpoint(source)).pathname;
+    const reply = { headers: { ...headers, 'Content-Security-Policy': own }, body: '<p>page</p>', immediate };
+    const answer = await instance.post(source, reply);
+    expect([answer.status, answer.text, answer.headers['x-own']]).toEqual([200, '<p>page</p>', 'kept']);
+    for (const name of forbidden) expect([name, answer.headers[name]]).toEqual([name, undefined]);
+    expect(answer.headers['set-cookie']).toEqual(
+      ['plain=1', 'root=1; HttpOnly', 'twice=1', 'wide=1'].map((cookie) => `${cookie}; Path=${path}`),
+    );
+    expect(answer.headers['content-security-policy']).toEqual([policy, own]);
+
+    const logs = (await instance.payloads(source, 1, '$logs')) as { k: string; msg: string }[];
+    const [line] = logs.filter(({ k }) => k === 'warning');
+    expect(line?.msg).toContain('left out of the reply: header service-worker-allowed, header Clear-Site-Data');
+    expect(logs.filter(({ k }) => k === 'warning')).toHaveLength(1);
+  });
+
+  it('is one line of the log for each run, whatever a caller sends', async () => {
+    const source = await instance.deploy(obeying());
+    const cookies = Array.from({ length: 190 }, (_, i) => `__Host-${'x'.repeat(200)}${i}=1`);
+    await instance.post(source, { headers: { 'set-cookie': cookies }, body: '' });
+    const logs = (await instance.payloads(source, 1, '$logs')) as { msg: string }[];
+    expect(logs).toHaveLength(1);
+    expect(logs[0]?.msg.length).toBeLessThan(3_000);
+  });
+
+  it('is sent whole at a domain of the endpoint (the control), and confined at its path on the same server', async () => {
+    const source = await named.deploy(obeying());
+    const { key, endpoint_url: url } = source.configured_props['http'] as { key: string; endpoint_url: string };
+    expect(url).toContain(`//${key}.hooks.test`);
+    const { origin } = new URL(named.endpoint(source));
+    const reply = { headers, body: 'page' };
+    const answer = await send(origin, { body: reply, headers: { host: `${key}.hooks.test` } });
+    for (const [name, value] of Object.entries(FOR_THE_ORIGIN)) expect(answer.headers[name.toLowerCase()]).toBe(value);
+    expect(answer.headers['set-cookie']).toEqual(COOKIES);
+    expect(answer.headers['content-security-policy']).toBeUndefined();
+    const below = await send(`${origin}/h/${key}`, { body: reply });
+    for (const name of forbidden) expect([name, below.headers[name]]).toEqual([name, undefined]);
+    expect(below.headers['content-security-policy']).toBe(policy);
   });
 });
