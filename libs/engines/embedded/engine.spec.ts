@@ -69,7 +69,7 @@ describe('the data directory', () => {
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
     await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 8/);
     const again = new Database(join(installation.dataDir, 'data.db'));
-    again.exec('PRAGMA user_version = 7');
+    again.exec('PRAGMA user_version = 8');
     again.close();
     await engines();
   });
