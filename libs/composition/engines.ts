@@ -1,6 +1,8 @@
 import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type ClockSkew } from '#libs/kernel/common-clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
@@ -27,10 +29,13 @@ export interface Engines {
   readonly records: DataStoreRecords;
   readonly leases: Leases;
   readonly registry: ProcessRegistry;
+  /** The time that all processes of the installation share. */
+  readonly clock: Clock;
 }
 
 /** Engines that are servers, each of which may be unavailable. */
 export interface RemoteEngines extends Engines {
+  readonly clock: Clock & ClockSkew;
   /** Checks of `/readyz`, by name of the engine. `ping` rejects within 2 s with the problem. */
   readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];
   /** Records that were gone before this process read them, since the start, by consumer group. */

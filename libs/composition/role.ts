@@ -1,7 +1,7 @@
 import { type Config, keepFilesPrivate, loadConfig, publicUrlOf } from '#libs/config/index.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
-import { type Clock, systemClock } from '#libs/kernel/clock.js';
+import { systemClock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
@@ -15,6 +15,7 @@ import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs
 import { ClusterBacklog, highestOf, ProcessReporter } from '../cluster/cluster.js';
 import { ClusterForms } from '../cluster/cluster-forms.js';
 import { LiveCallers } from '../cluster/live-callers.js';
+import { tellClockSkew } from './clock-skew.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
@@ -33,7 +34,6 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 export interface OpenEngines {
   readonly config: Config;
   readonly clientId: string;
-  readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
   readonly forms: Forms;
   readonly retentionOf: TopicPolicy['retentionOf'];
@@ -104,19 +104,19 @@ const start = async (
   const engines = await openEngines({
     config,
     clientId: `${name}-${id}`,
-    clock: systemClock,
     onWarning: (text, fields) => logger.warn(fields, text),
     forms,
     retentionOf: (topic) => topics.retentionOf(topic),
     awaiting: (engine, open) => waiting.until(engine, open),
   });
   watchEngines(engines, { waiting, shutdown, metrics });
+  tellClockSkew(engines.clock, { readiness, metrics, logger, shutdown });
   timings.end('engines');
 
   // 4. Topics, and in-memory tables caught up with the log.
   await makeTopics(engines, topics, { waiting, logger, shutdown });
   timings.end('topics');
-  const plane = await followTables(engines, { clock: systemClock, shutdown, readiness, tables });
+  const plane = await followTables(engines, { shutdown, readiness, tables });
   timings.end('tables');
   const reporter = startReporter(id, name, plane, logger, shutdown);
 
@@ -189,18 +189,16 @@ const makeTopics = async (
 const followTables = async (
   engines: RemoteEngines,
   {
-    clock,
     shutdown,
     readiness,
     tables,
   }: {
-    readonly clock: Clock;
     readonly shutdown: Shutdown;
     readonly readiness: Readiness;
     readonly tables: readonly LiveView[];
   },
 ): Promise<ControlPlane> => {
-  const plane = await followControlPlane(engines, clock, (error) => shutdown.fail(tablesStopped(error)), tables);
+  const plane = await followControlPlane(engines, engines.clock, (error) => shutdown.fail(tablesStopped(error)), tables);
   shutdown.add('tables in memory', () => plane.follower.stop());
   shutdown.add('usage', () => plane.usage.close());
   readiness.register('tables in memory', () => plane.follower.status().failure);

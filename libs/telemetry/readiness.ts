@@ -8,7 +8,7 @@ export type Check = () => string | undefined | Promise<string | undefined>;
 
 export interface ReadinessReport {
   readonly status: 'ready' | 'not_ready';
-  /** `ok` or the problem, by name of the check. */
+  /** `ok` or the problem, by name of the check. A note is not `ok` and the process ready. */
   readonly checks: Readonly<Record<string, string>>;
 }
 
@@ -17,6 +17,7 @@ const TIMEOUT_MS = 2000;
 /** Runs the checks whether this process can work, such as reachable engines and projections that have caught up. */
 export class Readiness {
   private readonly checks = new Map<string, Check>();
+  private readonly notes = new Map<string, () => string | undefined>();
 
   constructor(private readonly timeoutMs = TIMEOUT_MS) {}
 
@@ -25,12 +26,18 @@ export class Readiness {
     this.checks.set(name, check);
   }
 
+  /** Tells of something that the operator should know and the process copes with, so it stays ready. */
+  note(name: string, read: () => string | undefined): void {
+    this.notes.set(name, read);
+  }
+
   async report(): Promise<ReadinessReport> {
     const results = await Promise.all(
       [...this.checks].map(async ([name, check]) => [name, (await this.run(check)) ?? 'ok'] as const),
     );
     const ready = results.every(([, result]) => result === 'ok');
-    return { status: ready ? 'ready' : 'not_ready', checks: Object.fromEntries(results) };
+    const notes = [...this.notes].map(([name, read]) => [name, read() ?? 'ok'] as const);
+    return { status: ready ? 'ready' : 'not_ready', checks: Object.fromEntries([...results, ...notes]) };
   }
 
   private async run(check: Check): Promise<string | undefined> {

@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
 import { exportInstallation } from '#libs/archive/export-installation.js';
 import { secretKeyOf } from '#libs/config/index.js';
-import { systemClock } from '#libs/kernel/clock.js';
 import { tell, tellProgress } from './progress.js';
 import { assertStopped } from './stopped.js';
 import { requireOption, takeNoArguments } from './usage.js';
@@ -22,7 +21,7 @@ export const registerExport = (program: Command): void => {
         engines,
         folder: out,
         onProgress: tellProgress,
-        now: systemClock.now(),
+        now: engines.clock.now(),
         secretKey: secretKeyOf(config.dataDir, config.secretKey, config.secretKeyPrevious),
         assertStopped: () => assertStopped(engines, config),
       });

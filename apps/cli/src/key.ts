@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
 import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { type Engines } from '#libs/composition/engines.js';
-import { systemClock } from '#libs/kernel/clock.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { issueKeyFor, KeyRegister, revokeKeyOf, type RegisteredKey } from '#libs/tenancy/index.js';
 import { tell } from './progress.js';
@@ -55,10 +54,10 @@ export const registerKey = (program: Command): void => {
     );
 };
 
-const operatorKeys = async ({ events }: Engines) => {
+const operatorKeys = async ({ events, clock }: Engines) => {
   const upcasters = makeUpcasters();
   const register = await KeyRegister.read(events, upcasters);
-  return { register, clock: systemClock, handleCommand: commandHandler({ store: events, upcasters }) };
+  return { register, clock, handleCommand: commandHandler({ store: events, upcasters }) };
 };
 
 const lineOf = ({ keyId, userId, name, issuedAt }: RegisteredKey, register: KeyRegister): string => {

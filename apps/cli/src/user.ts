@@ -3,7 +3,6 @@ import { followControlPlane } from '#libs/composition/control-plane.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { checkIsolationHere } from '#libs/composition/sandboxing.js';
 import { type Config } from '#libs/config/index.js';
-import { systemClock } from '#libs/kernel/clock.js';
 import { OPERATOR, setUpUser, type SetUpResult, type SetUpUser } from '#libs/tenancy/index.js';
 import { tell } from './progress.js';
 import { requireOption } from './usage.js';
@@ -50,7 +49,7 @@ export const addUser = (engines: Engines, config: Config, user: SetUpUser, tellM
   underUserLease(engines, config, async () => {
     // Their owner updates the read models: the projector processes, or the server at its next start. A log that the
     // in-memory tables cannot apply rejects here already.
-    const plane = await followControlPlane(engines, systemClock, () => undefined);
+    const plane = await followControlPlane(engines, engines.clock, () => undefined);
     try {
       const { handleCommand, views, clock } = plane;
       const { callers } = views;

@@ -87,7 +87,6 @@ const withDistributed = async (work: Work, config: Config): Promise<void> => {
   const forms = new FormsOnceSeen();
   const engines = await openDistributed({
     config,
-    clock: systemClock,
     awaiting,
     clientId: `cli-${newId('proc', systemClock.now())}`,
     onWarning: (text) => process.stderr.write(`${text}\n`),

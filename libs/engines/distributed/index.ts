@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
 import { DEFAULT_STREAM_PREFIX } from '#libs/config/engine-settings.js';
-import { type Clock } from '#libs/kernel/clock.js';
+import { CommonClock } from '#libs/kernel/common-clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
@@ -9,13 +9,13 @@ import { FIRST_STREAM } from '#libs/tenancy/published.js';
 import { LargeData, openEventStoreDb } from '../eventstoredb/index.js';
 import { openKafka } from '../kafka/index.js';
 import { openMongo } from '../mongodb/index.js';
+import { followServerTime } from './follow-server-time.js';
 import { kafkaSecurityOf } from './kafka-security.js';
 
 export interface DistributedOptions {
   readonly config: Config;
   /** Identifies this process to the servers. */
   readonly clientId: string;
-  readonly clock: Clock;
   readonly onWarning: (text: string, fields: object) => void;
   readonly forms: Forms;
   /** Set when this process runs sources. It then publishes the outboxes that dead processes left. */
@@ -26,9 +26,13 @@ export interface DistributedOptions {
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
-/** Opens every port on EventStoreDB, MongoDB and Kafka in parallel. `awaiting` decides how to wait for a server. */
+/**
+ * Opens every port on EventStoreDB, MongoDB and Kafka in parallel. `awaiting` decides how to wait for a server. From then
+ * on `clock` is that of MongoDB, which all processes share.
+ */
 export const openDistributed = async (options: DistributedOptions) => {
-  const { config, clock, onWarning, awaiting, relaysLeftOutboxes = false } = options;
+  const { config, onWarning, awaiting, relaysLeftOutboxes = false } = options;
+  const clock = new CommonClock();
   const { dataDir } = config;
   const secretKey = secretKeyOf(dataDir, config.secretKey, config.secretKeyPrevious);
   // The secrets are not in this directory, so it need not wait for their rotation.
@@ -36,7 +40,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   const events = awaiting('EventStoreDB', () =>
     openEventStoreDb({ url: given(config.eventStoreUrl), ...streamsOf(config), onWarning }),
   );
-  const log = awaiting('Kafka', () => openLog(options));
+  const log = awaiting('Kafka', () => openLog(options, clock));
   const mongo = awaiting('MongoDB', () =>
     openMongo({
       url: given(config.mongoUrl),
@@ -49,6 +53,9 @@ export const openDistributed = async (options: DistributedOptions) => {
     }),
   );
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
+  const serverTime = (): Promise<number> => documents.serverTime();
+  await awaiting('MongoDB', () => clock.read(serverTime));
+  const following = followServerTime(clock, serverTime);
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
   const { readModels, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {
@@ -65,6 +72,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     records,
     leases,
     registry,
+    clock,
     skipped: () => kafka.skipped(),
     inHand: () => kafka.inHand(),
     checks: [
@@ -73,6 +81,7 @@ export const openDistributed = async (options: DistributedOptions) => {
       { name: 'Kafka', ping: () => kafka.ping() },
     ],
     async close(): Promise<void> {
+      following.stop();
       // The journal's relay still publishes what it holds.
       await documents.close();
       await kafka.close();
@@ -81,14 +90,12 @@ export const openDistributed = async (options: DistributedOptions) => {
   };
 };
 
-const openLog = ({
-  config,
-  clientId,
-  forms,
-  retentionOf,
-  onWarning,
-}: DistributedOptions): ReturnType<typeof openKafka> =>
+const openLog = (
+  { config, clientId, forms, retentionOf, onWarning }: DistributedOptions,
+  clock: CommonClock,
+): ReturnType<typeof openKafka> =>
   openKafka({
+    clock,
     brokers: config.kafkaBrokers,
     prefix: config.kafkaPrefix,
     clientId,

@@ -76,6 +76,7 @@ export interface EmbeddedEngines {
   readonly vault: Vault;
   readonly blobs: BlobStore;
   readonly records: DataStoreRecords;
+  readonly clock: Clock;
   stats(): EmbeddedStats;
   /** Bytes waiting for the disk. Cheap enough for every arrival, while `stats` reads file sizes. */
   queuedBytes(): number;
@@ -155,6 +156,7 @@ const assemble = (
     usage: new EmbeddedUsageStore(writer, readers.data),
     leases: new EmbeddedLeases(clock),
     registry: new EmbeddedProcessRegistry(),
+    clock,
     vault,
     blobs,
     records: new EmbeddedDataStoreRecords(writer, readers.data, dataStoreLimits),

@@ -10,6 +10,8 @@ export interface MongoConnection {
   readonly beats: Db;
   /** Rejects within 2 s with the reason. */
   ping(): Promise<void>;
+  /** The wall clock of the primary, in epoch milliseconds. Rejects within 2 s. */
+  serverTime(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -72,7 +74,12 @@ export const connectMongo = async (url: string, database?: string): Promise<Mong
     await close();
     throw error;
   }
-  return { db, beats, ping, close };
+  const serverTime = async (): Promise<number> => {
+    const { localTime } = await beats.command({ hello: 1 }, { timeoutMS: CONNECT_MS });
+    if (localTime instanceof Date) return localTime.getTime();
+    throw new Error('the server does not tell its time');
+  };
+  return { db, beats, ping, serverTime, close };
 };
 
 const hasPoolSize = (url: string): boolean => /[?&]maxPoolSize=/i.test(url);

@@ -63,6 +63,8 @@ export interface MongoEngines {
   openJournal(log: StreamLog, options?: JournalOptions): Promise<RunJournal>;
   /** Rejects within 2 s with the reason. */
   ping(): Promise<void>;
+  /** The wall clock of the primary, in epoch milliseconds. Rejects within 2 s. */
+  serverTime(): Promise<number>;
   /** Ends the work in flight and releases the leases. A second call waits for the first. */
   close(): Promise<void>;
 }
@@ -122,6 +124,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
       return journal;
     },
     ping: () => connection.ping(),
+    serverTime: () => connection.serverTime(),
     close: () => (closed ??= end()),
   };
 };

@@ -3,7 +3,7 @@ import { type Engines } from '#libs/composition/engines.js';
 import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { WorkspaceContents } from '#libs/composition/workspace-contents.js';
 import { type Config } from '#libs/config/index.js';
-import { systemClock, type Clock } from '#libs/kernel/clock.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { KeyRegister, type WorkspaceRegister } from '#libs/tenancy/index.js';
@@ -29,7 +29,7 @@ export const withTenancy = (work: (tenancy: Tenancy) => Promise<void> | void): P
     const register = await KeyRegister.read(engines.events, upcasters, [contents]);
     const handleCommand = commandHandler({ store: engines.events, upcasters });
     const { workspaces } = register;
-    await work({ engines, config, register, workspaces, contents, handleCommand, clock: systemClock });
+    await work({ engines, config, register, workspaces, contents, handleCommand, clock: engines.clock });
   });
 
 /** Names the option whose value was refused. */
