@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * Resolves after `ms` milliseconds, or at once when the signal aborts; the caller checks the signal. Never rejects. The
  * timer does not keep the process alive when `ref` is false.
@@ -19,7 +21,10 @@ export const pause = (
     };
     const timer = setTimeout(end, ms);
     if (!ref) timer.unref();
-    signal?.addEventListener('abort', end);
+    if (!signal) return;
+    // Any number of pauses may share the signal of their process, and each takes its listener back.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', end);
   });
 
 /** A pause that `wake` ends. One caller waits at a time. */

@@ -79,22 +79,27 @@ export class LeasedWork {
     const work = await this.options.start();
     this.owned = true;
     this.failure = undefined;
+    const stopped = untilOneAborts([lost, this.abort.signal]);
     try {
-      const failure = await Promise.race([
-        untilAborted(lost),
-        untilAborted(this.abort.signal),
-        ...(work.ended ? [work.ended] : []),
-      ]);
+      const failure = await Promise.race([stopped.promise, ...(work.ended ? [work.ended] : [])]);
       if (failure) throw failure;
     } finally {
+      stopped.forget();
       this.owned = false;
       await work.stop();
     }
   }
 }
 
-const untilAborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
+/** `forget` takes the listeners back, because one of the signals lives as long as the process. */
+const untilOneAborts = (
+  signals: readonly AbortSignal[],
+): { readonly promise: Promise<undefined>; readonly forget: () => void } => {
+  let end: () => void = () => undefined;
+  const promise = new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
+  for (const signal of signals) {
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+  }
+  return { promise, forget: () => signals.forEach((signal) => signal.removeEventListener('abort', end)) };
+};

@@ -142,7 +142,7 @@ export class TopicNews {
     const topics = [{ topic, partitions: [{ partition: 0, offset }] }];
     const reply = await cluster.call(leader, 'offsets', 'DeleteRecords', { timeout: WAIT_MS, topics });
     const code = reply.topics[0]?.partitions[0]?.errorCode ?? 0;
-    if (code !== 0) cluster.warn('old news of topics could not be dropped', `code ${code}`);
+    if (code !== 0) cluster.warn('old news of topics could not be dropped', new Error(`code ${code}`));
   }
 
   private async place(): Promise<{ readonly id: string; readonly leader: number }> {

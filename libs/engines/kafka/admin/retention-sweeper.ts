@@ -222,7 +222,9 @@ export class RetentionSweeper {
     for (const { topic, partitions } of reply.topics) {
       for (const { partition, errorCode } of partitions) {
         if (errorCode === CODE.NONE || isLeaderMoving(errorCode)) continue;
-        cluster.warn('records could not be dropped', `code ${errorCode}`, { lane: keyOf({ topic, partition }) });
+        cluster.warn('records could not be dropped', new Error(`code ${errorCode}`), {
+          lane: keyOf({ topic, partition }),
+        });
       }
     }
   }

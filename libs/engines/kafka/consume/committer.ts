@@ -2,7 +2,6 @@ import { Backoff } from '#libs/async/backoff.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
-import { messageOf } from '#libs/kernel/error-message.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { type Agreement } from './membership.js';
 import { keyOf, type Commit, type Offsets } from './offsets.js';
@@ -117,7 +116,7 @@ export class Committer {
       if (codes.some((code) => code === CODE.REBALANCE_IN_PROGRESS || isExpelled(code))) this.host.refused();
       return failed;
     } catch (error) {
-      cluster.warn('offsets could not be committed yet', messageOf(error), { group });
+      cluster.warn('offsets could not be committed yet', error, { group });
       return all(CODE.COORDINATOR_NOT_AVAILABLE);
     }
   }

@@ -169,7 +169,7 @@ export class FetchLoop {
     else lane.epochRefusedSince = undefined;
     if (errorCode === CODE.OFFSET_OUT_OF_RANGE) await this.host.outOfRange(lane);
     else if (!isLeaderMoving(errorCode)) {
-      this.host.cluster.warn('a lane could not be fetched', `code ${errorCode}`, { lane: lane.name });
+      this.host.cluster.warn('a lane could not be fetched', new Error(`code ${errorCode}`), { lane: lane.name });
     }
     return isLeaderMoving(errorCode);
   }

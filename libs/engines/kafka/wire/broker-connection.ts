@@ -1,6 +1,7 @@
+import { messageOf } from '#libs/kernel/error-message.js';
 import { apiVersionsV3, Connection, protocolErrorsCodesById } from '@platformatic/kafka';
 import { type Api, type Apis } from './protocol.js';
-import { closedUnanswered, connectionError } from './refused-connection.js';
+import { closedUnanswered, connectionError, RefusedConnection } from './refused-connection.js';
 import { REQUESTS } from './requests.js';
 import { secured, type KafkaSecurity } from './security.js';
 
@@ -23,6 +24,30 @@ export class KafkaError extends Error {
 
 export const failIf = (what: string, code: number, detail?: string | null): void => {
   if (code !== 0) throw new KafkaError(what, code, detail);
+};
+
+/** A broker cannot be reached, or does not answer. What fails because of it has this error among its causes. */
+export class BrokerAway extends Error {
+  override readonly name = 'BrokerAway';
+
+  constructor(
+    /** host:port */
+    readonly broker: string,
+    cause: unknown,
+  ) {
+    const reason = messageOf(cause);
+    super(reason.includes(broker) ? reason : `${broker}: ${reason}`, { cause });
+  }
+}
+
+/** The broker because of which something failed; undefined for any other failure. */
+export const brokerAwayIn = (error: unknown): BrokerAway | undefined => {
+  const met = new Set<unknown>();
+  for (let each = error; each instanceof Error && !met.has(each); each = each.cause) {
+    if (each instanceof BrokerAway) return each;
+    met.add(each);
+  }
+  return undefined;
 };
 
 /** A connection that is open, with the calls that wait for answers on it. */
@@ -50,13 +75,24 @@ export class BrokerConnection {
     readonly port: number,
     private readonly clientId: string,
     private readonly security: KafkaSecurity = {},
+    /** Whether a broker has answered this process, so that the settings of connections are right. */
+    private readonly trust: { hasAnswered: boolean } = { hasAnswered: false },
   ) {}
 
   /**
-   * Returns the decoded reply, whatever its error codes. Rejects when the broker is unreachable or does not answer, and
-   * with RefusedConnection when it does not let this process in.
+   * Returns the decoded reply, whatever its error codes. Rejects with BrokerAway when the broker is unreachable or does
+   * not answer, and with RefusedConnection when it does not let this process in.
    */
   async call<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
+    try {
+      return await this.send(api, args);
+    } catch (error) {
+      if (error instanceof RefusedConnection || this.closed) throw error;
+      throw new BrokerAway(`${this.host}:${this.port}`, error);
+    }
+  }
+
+  private async send<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     if (this.closed) throw new Error(`the connection to ${this.host}:${this.port} is closed`);
     const opening = (this.opened = this.usable());
     let session: Session | undefined;
@@ -64,6 +100,7 @@ export class BrokerConnection {
       session = await opening;
       const reply = await counted(session, REQUESTS[api].send(session.connection, args));
       session.answered = true;
+      this.trust.hasAnswered = true;
       return reply;
     } catch (error) {
       // Otherwise this connection was dropped here, which is the reason.
@@ -143,7 +180,7 @@ export class BrokerConnection {
   /** What a connection tells that ended without an answer. */
   private unanswered(error: unknown, { connection, broken }: Session): unknown {
     if (connection.isConnected()) return error;
-    const why = closedUnanswered(broken ?? error, `${this.host}:${this.port}`, this.security);
+    const why = closedUnanswered(broken ?? error, `${this.host}:${this.port}`, this.security, this.trust.hasAnswered);
     return why ?? error;
   }
 }

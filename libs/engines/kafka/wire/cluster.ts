@@ -1,8 +1,9 @@
 import { Backoff, type BackoffOptions } from '#libs/async/backoff.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
+import { Faults } from '#libs/kernel/faults.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { BrokerConnection, failIf } from './broker-connection.js';
+import { BrokerAway, brokerAwayIn, BrokerConnection, failIf } from './broker-connection.js';
 import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
 import { RefusedConnection } from './refused-connection.js';
 import { type KafkaSecurity } from './security.js';
@@ -65,15 +66,33 @@ export class Cluster {
   private turn = 0;
   private refreshing: Promise<void> | undefined;
   private closed = false;
+  private readonly faults: Faults;
+  /** Shared by all connections. */
+  private readonly trust = { hasAnswered: false };
 
-  constructor(private readonly options: ClusterOptions) {}
+  constructor(private readonly options: ClusterOptions) {
+    this.faults = new Faults({ say: (text, fields) => options.onWarning(text, { ...fields }) });
+  }
 
   get isClosed(): boolean {
     return this.closed;
   }
 
+  /**
+   * Tells of a fault: once while it goes on, and once when it is over. A fault is known by its cause, so that whatever
+   * fails because a broker is away is one fault. An `error` that is a text is a fact, and is told each time.
+   */
   warn(text: string, error: unknown, fields: Record<string, unknown> = {}): void {
-    if (!this.closed) this.options.onWarning(text, { ...fields, error: messageOf(error) });
+    if (this.closed) return;
+    const message = messageOf(error);
+    if (!(error instanceof Error)) {
+      this.options.onWarning(text, { ...fields, error: message });
+      return;
+    }
+    const away = brokerAwayIn(error);
+    if (away) {
+      this.faults.met(`broker ${away.broker}`, 'a broker cannot be reached', { broker: away.broker, error: message });
+    } else this.faults.met(`${text}: ${message}`, text, { ...fields, error: message });
   }
 
   /** Registers a listener for topics that came or went, and for partitions that another broker leads now. */
@@ -177,7 +196,7 @@ export class Cluster {
           const link = this.link(host, port, 'any');
           const late = (): Error => {
             link.drop();
-            return new Error(`${host}:${port} does not answer within ${ONE_OF_MANY_MS} ms`);
+            return new BrokerAway(`${host}:${port}`, new Error(`no answer within ${ONE_OF_MANY_MS} ms`));
           };
           const reply = await withDeadline(link.call(api, args), ONE_OF_MANY_MS, late);
           this.ailing.delete(`${host}:${port}`);
@@ -255,6 +274,7 @@ export class Cluster {
 
   close(): void {
     this.closed = true;
+    this.faults.close();
     for (const link of this.links.values()) link.close();
     this.listeners.clear();
   }
@@ -269,7 +289,7 @@ export class Cluster {
 
   private connection(host: string, port: number): BrokerConnection {
     const { clientId, security } = this.options;
-    return new BrokerConnection(host, port, clientId, security);
+    return new BrokerConnection(host, port, clientId, security, this.trust);
   }
 
   private addresses(): readonly { readonly host: string; readonly port: number }[] {

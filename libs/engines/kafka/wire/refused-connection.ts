@@ -18,8 +18,16 @@ export const connectionError = (error: unknown, broker: string, security: KafkaS
   );
 };
 
-/** Why a broker may have closed a connection before its first answer; undefined when the settings do not explain it. */
-export const closedUnanswered = (error: unknown, broker: string, { tls, user }: KafkaSecurity): Error | undefined => {
+/**
+ * Why a broker may have closed a connection before its first answer; undefined when the settings do not explain it.
+ * `knownRight`: a broker has answered with these settings, so one that closes a connection is more likely ending.
+ */
+export const closedUnanswered = (
+  error: unknown,
+  broker: string,
+  { tls, user }: KafkaSecurity,
+  knownRight: boolean,
+): Error | undefined => {
   const alert = causesOf(error)
     .map((cause) => textOf(cause, 'code') ?? '')
     .find((code) => CLIENT_REFUSED.has(code));
@@ -29,6 +37,7 @@ export const closedUnanswered = (error: unknown, broker: string, { tls, user }: 
       `${broker} wants a certificate of its clients, and ${found} (${alert}): set SLUICE_KAFKA_TLS_CERT and SLUICE_KAFKA_TLS_KEY`,
     );
   }
+  if (knownRight) return undefined;
   const wanted = [
     ...(tls === undefined ? ['TLS (SLUICE_KAFKA_TLS)'] : []),
     ...(user === undefined ? ['a user (SLUICE_KAFKA_SASL_MECHANISM)'] : []),
