@@ -28,7 +28,7 @@ const rooms = {
   egress: [],
   // What is around every context and role.
   http: ['kernel'],
-  config: ['egress', 'http'],
+  config: ['egress', 'http', 'kernel'],
   telemetry: ['http', 'kernel'],
   'stream-log': ['kernel'],
   sandbox: ['kernel', 'component-model'],
@@ -66,7 +66,7 @@ const rooms = {
     'tenancy',
   ],
   // What the apps are put together from.
-  hosting: ['config', 'http', 'sandbox', 'telemetry'],
+  hosting: ['config', 'http', 'kernel', 'sandbox', 'telemetry'],
   cluster: ['ingress', 'kernel', 'telemetry'],
   composition: [
     ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],

@@ -3,10 +3,10 @@ import {
   named,
   nullable,
   object,
-  optional,
   record,
   revisionField,
   seconds,
+  secret,
   text,
   type TypeOf,
 } from '#libs/http/reply-schema.js';
@@ -29,7 +29,7 @@ export const Account = named('Account', {
   expires_at: nullable(seconds('Expiry of the access token; null for credentials that are never refreshed')),
   last_refreshed_at: nullable(seconds()),
   next_refresh_at: nullable(seconds('Earliest next attempt; it is made when the account is used')),
-  credentials: optional(record('Only with `include_credentials=true`')),
+  credentials: secret(record('Only with `include_credentials=true`')),
 });
 
 /** An account as a command left it. */

@@ -43,9 +43,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
       return saved(await this.saver.execute(new SaveComponent(given, context)));
     }
     if (key !== undefined) {
-      const doc = key.startsWith('sc_')
-        ? undefined
-        : await componentByKey(this.readModels, key, context.workspaceId);
+      const doc = key.startsWith('sc_') ? undefined : await componentByKey(this.readModels, key, context.workspaceId);
       if (!doc) throw componentNotFound(key);
       return this.refreshed(doc.component, refreshPackages, context);
     }

@@ -80,9 +80,7 @@ export class LeasedReaders {
     this.add('reactor.auto-subscriptions', (fail) =>
       this.react(autoSubscribeReactor(options.plane, this.applied()), fail),
     );
-    this.add('reactor.left-members', (fail) =>
-      this.react(leftMembersReactor(options.plane, this.applied()), fail),
-    );
+    this.add('reactor.left-members', (fail) => this.react(leftMembersReactor(options.plane, this.applied()), fail));
     this.add('reactor.replay', (fail) => this.react(replayReactor(options.plane, options.topics), fail));
     this.add('reactor.platform-events', (fail) =>
       this.react(platformEventsReactor(options.plane, options.platformEvents), fail),

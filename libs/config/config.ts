@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { maskSecrets, withoutPassword } from '#libs/kernel/mask-secrets.js';
 import { secretKeyFrom } from './secret-key.js';
 import { type Setting } from './setting.js';
 import { SETTINGS, type Config } from './settings.js';
@@ -40,8 +41,12 @@ export const loadConfig = (env: Environment, warn: (text: string) => void = () =
 };
 
 const problemOf = ({ name, allowed, secret }: AnySetting, given: string, reason: string | undefined): string => {
-  const shown = secret ? `a value of ${given.length} characters` : JSON.stringify(given);
-  return `${name} is ${shown}${reason === undefined ? '' : ` (${reason})`}; allowed: ${allowed}`;
+  const plain = withoutPassword(maskSecrets(given));
+  const shown = secret ? `a value of ${given.length} characters` : JSON.stringify(plain);
+  // A reason may quote the value.
+  if (!secret && plain !== given) return `${name} is ${shown}; allowed: ${allowed}`;
+  const told = reason !== undefined && secret ? withoutPassword(maskSecrets(reason)) : reason;
+  return `${name} is ${shown}${told === undefined ? '' : ` (${told})`}; allowed: ${allowed}`;
 };
 
 interface Contradiction {

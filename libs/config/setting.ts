@@ -1,3 +1,5 @@
+import { maskSecrets, withoutPassword } from '#libs/kernel/mask-secrets.js';
+
 /** Environment variable with its name, allowed values and purpose. */
 export interface Setting<T> {
   readonly name: `SLUICE_${string}`;
@@ -15,6 +17,8 @@ export interface Setting<T> {
 }
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason?: string };
+
+const shown = (value: string): string => maskSecrets(withoutPassword(value));
 
 const ok = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const wrong = (reason?: string): { readonly ok: false; readonly reason?: string } =>
@@ -151,14 +155,14 @@ export const text = (about: About & TextRules & { readonly fallback: string }): 
       const value = accept(given);
       return value === undefined ? wrong() : ok(value);
     },
-    show: withoutPassword,
+    show: shown,
   };
 };
 
 export const optionalText = (about: About & TextRules & { readonly shownDefault: string }): Setting<string | null> => ({
   ...text({ ...about, fallback: '' }),
   fallback: null,
-  show: (value) => (value === null ? about.shownDefault : withoutPassword(value)),
+  show: (value) => (value === null ? about.shownDefault : shown(value)),
 });
 
 /** Makes a setting of comma-separated entries. `check` returns the reason why an entry is wrong. */
@@ -182,7 +186,7 @@ export const list = (
       const reasons = entries.flatMap((entry) => check(entry) ?? []);
       return reasons.length === 0 ? ok(entries) : wrong(reasons.join('; '));
     },
-    show: (entries) => (entries.length === 0 ? 'none' : entries.join(',')),
+    show: (entries) => (entries.length === 0 ? 'none' : shown(entries.join(','))),
   };
 };
 
@@ -193,6 +197,3 @@ export const httpUrl = (given: string): string | undefined => {
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
   return url.href.replace(/\/+$/, '');
 };
-
-const withoutPassword = (value: string): string =>
-  value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:]*):[^@/]*@/i, '$1:***@');

@@ -1,3 +1,4 @@
+import { maskSecrets } from '#libs/kernel/mask-secrets.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { WrongSettings } from '#libs/config/index.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
@@ -5,8 +6,8 @@ import { IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 
 /** Describes why a process cannot start. Problems that an operator can fix come without a stack. */
 export const startProblem = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  return operatorProblem(error) ?? (error.stack ?? error.message).replace(/^Error: /, '');
+  if (!(error instanceof Error)) return maskSecrets(String(error));
+  return maskSecrets(operatorProblem(error) ?? (error.stack ?? error.message).replace(/^Error: /, ''));
 };
 
 /** Describes a problem that an operator can fix, with the setting that it belongs to. Undefined for any other error. */

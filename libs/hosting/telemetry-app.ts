@@ -2,6 +2,7 @@ import { type LoggerService } from '@nestjs/common';
 import { HttpAdapterHost, NestFactory } from '@nestjs/core';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { ErrorFilter } from '#libs/http/error-filter.js';
+import { routeByCase } from '#libs/http/routes.js';
 import { TelemetryModule, type TelemetryPorts } from '#libs/telemetry/index.js';
 
 export interface TelemetryAppOptions extends TelemetryPorts {
@@ -19,6 +20,7 @@ export const createTelemetryApp = async (options: TelemetryAppOptions): Promise<
   });
   app.useGlobalFilters(new ErrorFilter(app.get(HttpAdapterHost)));
   app.disable('x-powered-by');
+  routeByCase(app);
   await app.init();
   return app;
 };

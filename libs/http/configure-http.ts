@@ -3,12 +3,14 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type RequestHandler } from 'express';
 import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { shownPath } from '#libs/kernel/mask-secrets.js';
 import { CALLERS, type Callers } from '#libs/http/callers.js';
 import { isKnown } from './api-key.guard.js';
 import { bodyReader, checkFields } from './body.js';
 import { countFields } from './form-fields.js';
 import { normaliseUrl } from './normalise-url.js';
 import { openApiRoute } from './openapi-route.js';
+import { routeByCase } from './routes.js';
 import { beginRequest, callerIfAny, requestIdOf } from './request-state.js';
 
 /** Part of the API. Commands are all methods except GET, HEAD and OPTIONS. */
@@ -32,7 +34,7 @@ export interface ConfigureHttpOptions {
 export interface FinishedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** Path without the query, which may hold an access token. */
+  /** Path as logs may show it, without the query and without keys. */
   readonly path: string;
   /** Status of the answer; 499 when the client disconnected before it. */
   readonly status: number;
@@ -61,15 +63,16 @@ const EXPOSED = [
 export const configureHttp = (app: NestExpressApplication, options: ConfigureHttpOptions): void => {
   app.disable('x-powered-by');
   app.disable('etag');
+  routeByCase(app);
   app.use(identified);
   if (options.onFinished) app.use(observed(options.onFinished));
   const origins = options.corsOrigins ?? [];
   if (origins.length > 0) {
     app.enableCors({ origin: origins.includes('*') ? '*' : [...origins], exposedHeaders: EXPOSED, maxAge: 600 });
   }
+  app.use(normalised);
   if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
   if (options.noRoom) app.use(refuseAdditions(options.noRoom));
-  app.use(normalised);
   if (options.serves !== undefined && options.serves !== 'everything') app.use(refuseOtherHalf(options.serves));
   app.use(openApiRoute(app));
   const readers = bodyReader(options.maxBodyBytes);
@@ -90,7 +93,7 @@ const observed =
   (onFinished: (request: FinishedRequest) => void): RequestHandler =>
   (request, response, next) => {
     const startedAt = performance.now();
-    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const path = shownPath(request.originalUrl.split('?', 1)[0] ?? '');
     response.once('close', () => {
       const caller = callerIfAny(request);
       onFinished({
@@ -125,13 +128,17 @@ const forKnown =
     next();
   };
 
+/** Paths of the routes that tell of the process and not of its users' resources. */
+export const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
 const QUERY_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const refuseOtherHalf =
   (serves: 'commands' | 'queries'): RequestHandler =>
   (request, _response, next) => {
     const isQuery = QUERY_METHODS.has(request.method);
-    if (!request.path.startsWith('/v1/') || isQuery === (serves === 'queries')) {
+    // All that is not known to be of the process counts as the API's, so no spelling of a path passes.
+    if (OPERATOR_PATHS.has(request.path) || isQuery === (serves === 'queries')) {
       next();
       return;
     }
@@ -153,7 +160,7 @@ const refuseWhen =
   (shuttingDown: () => boolean): RequestHandler =>
   (request, response, next) => {
     // A process that shuts down still answers health checks.
-    if (!shuttingDown() || request.path === '/healthz' || request.path === '/readyz' || request.path === '/metrics') {
+    if (!shuttingDown() || OPERATOR_PATHS.has(request.path)) {
       next();
       return;
     }

@@ -11,6 +11,7 @@ import { type Request, type Response } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { EventLogUnavailable, RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
+import { shownPath } from '#libs/kernel/mask-secrets.js';
 import { ERROR_TABLE } from './error-table.js';
 import { answerAtLast } from './last-answer.js';
 import { encodeCursor } from './pages.js';
@@ -78,7 +79,13 @@ export class ErrorFilter implements ExceptionFilter {
       response.status(status).json({ error, code: status === 404 ? 'not_found' : 'bad_request' } satisfies ErrorBody);
       return;
     }
-    this.logger.error({ msg: 'unexpected error', err: thrown, requestId, method: request.method, path: request.path });
+    this.logger.error({
+      msg: 'unexpected error',
+      err: thrown,
+      requestId,
+      method: request.method,
+      path: shownPath(request.path),
+    });
     response.status(500).json({
       error: unexpected(requestId),
       code: 'internal_error',
@@ -111,7 +118,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private noRoute(request: Request, response: Response): DomainError {
-    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const path = shownPath(request.originalUrl.split('?', 1)[0] ?? '');
     const methods = methodsOf(this.adapter, request.path);
     if (methods.length === 0) {
       return new DomainError(

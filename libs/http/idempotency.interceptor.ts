@@ -16,16 +16,13 @@ import { CLOCK } from '#libs/kernel/tokens.js';
 import { IDEMPOTENCY_RECORDS, type IdempotencyRecords } from './idempotency-records.js';
 import { IdempotentRequests, type KeptAnswer } from './idempotent-requests.js';
 import { jsonParts } from './raw-json.js';
+import { OPERATION, type OperationInfo } from './operation.js';
+import { type AnySchema } from './reply-schema.js';
 import { callerIfAny } from './request-state.js';
+import { withoutSecrets } from './without-secrets.js';
 
 const HEADER = 'Idempotency-Key';
 const WELL_FORMED = /^[\x21-\x7e]{1,255}$/;
-/** Secrets in replies, by path. They are shown once and kept nowhere. */
-const SHOWN_ONCE: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/webhooks/, 'signing_key'],
-  [/^\/v1\/api_keys/, 'key'],
-];
-
 /** Answers a POST that repeats an Idempotency-Key with the reply to the first (docs/reference/rest-api.md#idempotency-key). */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -48,8 +45,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const asked = { userId, id: hashed([route, key]), fingerprint: fingerprintOf(request) };
     const run = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const response = http.getResponse<Response>();
+    const described = Reflect.getMetadata(OPERATION, context.getHandler()) as OperationInfo | undefined;
     const keptOf = (answer: unknown): KeptAnswer | null => {
-      const body = bodyOf(request.path, answer);
+      const body = bodyOf(described?.reply, answer);
       return body === null ? null : { status: response.statusCode, body };
     };
     const outcome = await this.requests.once(asked, run, keptOf);
@@ -60,21 +58,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-/** Null for an answer that is no JSON. */
-const bodyOf = (path: string, answer: unknown): string | null => {
+/** Null for an answer that is no JSON, and for one that no schema describes: nothing tells what in it is secret. */
+const bodyOf = (reply: AnySchema | undefined, answer: unknown): string | null => {
   if (answer === undefined) return '';
-  return answer instanceof StreamableFile ? null : [...jsonParts(withoutSecrets(path, answer))].join('');
+  if (answer instanceof StreamableFile || reply === undefined) return null;
+  return [...jsonParts(withoutSecrets(reply, answer))].join('');
 };
-
-const withoutSecrets = (path: string, reply: unknown): unknown => {
-  if (typeof reply !== 'object' || reply === null || !('data' in reply)) return reply;
-  const { data } = reply;
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return reply;
-  return { ...reply, data: Object.fromEntries(Object.entries(data).filter(([name]) => !isSecret(path, name))) };
-};
-
-const isSecret = (path: string, name: string): boolean =>
-  SHOWN_ONCE.some(([pattern, field]) => field === name && pattern.test(path));
 
 /** Everything that decides what the request does. */
 const fingerprintOf = (request: Request): string =>

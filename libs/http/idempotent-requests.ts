@@ -94,7 +94,7 @@ export class IdempotentRequests {
     if (kept.answer !== null) return kept.answer;
     throw new DomainError(
       'request.reply_not_kept',
-      'the request with this Idempotency-Key was carried out, and its reply was too large to be kept or not ready: read the resource instead',
+      'the request with this Idempotency-Key was carried out, and its reply was too large to be kept, not ready or of no described form: read the resource instead',
       { field: 'Idempotency-Key' },
     );
   }

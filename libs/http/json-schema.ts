@@ -16,6 +16,8 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
   anyOf?: JsonSchema[];
   $ref?: string;
+  /** Set for a credential, which only the reply itself holds (docs/reference/rest-api.md#secrets-in-replies). */
+  'x-secret'?: true;
 }
 
 /** Builds the JSON Schema of a class from its class-validator decorators, as far as JSON Schema can express them. */

@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { shownPath } from '#libs/kernel/mask-secrets.js';
 
 /** Escapes that are decoded although encodeURIComponent writes them. Routes contain names such as `$errors`. */
 const PLAIN = /%(24|3A|40|2C|2B|2A|3D|3B)/g;
@@ -49,9 +50,10 @@ const decoded = (segment: string): string => {
     return encodeURIComponent(decodeURIComponent(segment)).replace(PLAIN, (escape) => decodeURIComponent(escape));
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
-    throw new DomainError('request.invalid_parameter', `path segment ${segment} is not valid percent-encoding`, {
+    const actual = shownPath(segment);
+    throw new DomainError('request.invalid_parameter', `path segment ${actual} is not valid percent-encoding`, {
       field: 'path',
-      actual: segment,
+      actual,
     });
   }
 };

@@ -52,7 +52,7 @@ const tagged = (reply: unknown, request: Request, response: Response): unknown =
   const known = request.headers['if-none-match'];
   if (known === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return reply;
   const tags = known.trim() === '*' ? [tag] : tagsOf('If-None-Match', known);
-  if (!request.path.endsWith(`/${resource.id}`)) {
+  if (!Object.values(request.params).includes(resource.id)) {
     // Express answers 304 by itself while the header is there.
     delete request.headers['if-none-match'];
     return reply;

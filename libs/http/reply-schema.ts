@@ -103,6 +103,16 @@ export const optional = <S extends AnySchema>({ json, named }: S): Optional<Type
   isOptional: true,
 });
 
+/**
+ * A field whose value is a credential. It is sent once, and never stored with the reply, so a repeat lacks it
+ * (docs/reference/rest-api.md#secrets-in-replies).
+ */
+export const secret = <S extends AnySchema>({ json, named }: S): Optional<TypeOf<S>> => ({
+  json: { ...json, 'x-secret': true },
+  named,
+  isOptional: true,
+});
+
 /** A value of one of the schemas. */
 export const anyOf = <S extends readonly AnySchema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({
   json: { anyOf: schemas.map(({ json }) => json) },

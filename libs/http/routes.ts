@@ -1,4 +1,5 @@
 import { type HttpAdapterHost } from '@nestjs/core';
+import { type NestExpressApplication } from '@nestjs/platform-express';
 
 interface RouteLayer {
   readonly route: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean>> };
@@ -35,6 +36,20 @@ export const pathsOf = (host: HttpAdapterHost): readonly string[] =>
   stackOf(host.httpAdapter.getInstance()).flatMap((layer) =>
     isRouteLayer(layer) && typeof layer.route.path === 'string' ? [layer.route.path] : [],
   );
+
+/**
+ * Makes routes distinguish upper and lower case, so that a text that is compared with a path means what the router means.
+ * Call it before the first route is registered. The setting of Express alone has no effect, because Nest makes the router
+ * before the application can be configured.
+ */
+export const routeByCase = (app: NestExpressApplication): void => {
+  app.set('case sensitive routing', true);
+  const instance: unknown = app.getHttpAdapter().getInstance();
+  if (typeof instance !== 'function' || !('router' in instance)) throw new Error('the application has no router');
+  const { router } = instance;
+  if (typeof router !== 'function' || !('caseSensitive' in router)) throw new Error('the router is not of Express 5');
+  router.caseSensitive = true;
+};
 
 const stackOf = (instance: unknown): readonly unknown[] => {
   // An express application is a function with properties.

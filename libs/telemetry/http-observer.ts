@@ -1,4 +1,4 @@
-import { type FinishedRequest } from '#libs/http/configure-http.js';
+import { type FinishedRequest, OPERATOR_PATHS } from '#libs/http/configure-http.js';
 import { type Logger } from './logger.js';
 import { type Metrics } from './metrics.js';
 
@@ -7,7 +7,7 @@ export const httpObserver =
   (logger: Logger, metrics: Metrics): ((request: FinishedRequest) => void) =>
   (request) => {
     metrics.httpRequest(request.method, request.status, request.ms);
-    const routine = /^\/(healthz|readyz|metrics)$/.test(request.path);
+    const routine = OPERATOR_PATHS.has(request.path);
     const level = request.status >= 500 ? 'error' : routine ? 'debug' : 'info';
     logger[level](request, 'http.request');
   };

@@ -1,5 +1,6 @@
 import { type LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { maskSecrets } from '#libs/kernel/mask-secrets.js';
 
 export type { Logger };
 /** Log interface of the data plane, which a Logger implements. */
@@ -28,6 +29,8 @@ export const createLogger = ({ level, role, destination }: LoggerOptions): Logge
     base: { role },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
+    // Texts of errors may hold what a client or a setting gave: an address with a password, a key in a path.
+    hooks: { streamWrite: maskSecrets },
     redact: { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '********' },
   };
   return pino(options, destination ?? standardOutput());

@@ -1,4 +1,4 @@
-import { boolean, named, nullable, optional, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { boolean, named, nullable, secret, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 
 /** API key as in docs/reference/rest-api.md#api-key-fields. */
@@ -13,7 +13,7 @@ export const ApiKey = named('ApiKey', {
 /** API key in the reply of its creation. That to a repeat lacks the key (docs/reference/rest-api.md#idempotency-key). */
 export const IssuedApiKey = named('IssuedApiKey', {
   ...ApiKey.fields,
-  key: optional(text('Shown in this reply only; absent from the reply to a repeat')),
+  key: secret(text('Shown in this reply only; absent from the reply to a repeat')),
 });
 
 interface Shown {

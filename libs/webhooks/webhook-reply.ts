@@ -4,7 +4,7 @@ import {
   named,
   nullable,
   oneOf,
-  optional,
+  secret,
   revisionField,
   seconds,
   text,
@@ -45,7 +45,7 @@ export const Webhook = named('Webhook', {
 });
 
 /** Replies to a repeat of an Idempotency-Key lack it (docs/reference/rest-api.md#idempotency-key). */
-const signing_key = optional(text('`whsec_…`, shown in this reply only; absent from the reply to a repeat'));
+const signing_key = secret(text('`whsec_…`, shown in this reply only; absent from the reply to a repeat'));
 
 /** Webhook in the reply of its creation. */
 export const CreatedWebhook = named('CreatedWebhook', { ...Webhook.fields, user_id: text('`u_…`'), signing_key });

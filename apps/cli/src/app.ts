@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { operatorProblem } from '#libs/hosting/start-problem.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { maskSecrets } from '#libs/kernel/mask-secrets.js';
 import { registerAdmin } from './admin/index.js';
 import { registerConfig } from './config.js';
 import { registerExport } from './export.js';
@@ -37,6 +38,6 @@ const commands = [
 for (const register of commands) register(program);
 showHintAfterError(program);
 program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`sluice: ${operatorProblem(error) ?? messageOf(error)}\n`);
+  process.stderr.write(`sluice: ${maskSecrets(operatorProblem(error) ?? messageOf(error))}\n`);
   process.exitCode = 1;
 });

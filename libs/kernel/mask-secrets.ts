@@ -1,0 +1,78 @@
+/**
+ * Hides what may be a credential in texts for operators: log lines, start problems, paths. Each function takes time
+ * linear in its text, because clients choose paths.
+ */
+
+/** Keys that this server makes: API keys, signing keys, keys of endpoints. */
+const OWN_KEYS: readonly (readonly [pattern: RegExp, masked: string])[] = [
+  [/sk_[0-9a-f]{40}/gi, 'sk_***'],
+  [/whsec_[\w+/=-]{16,}/gi, 'whsec_***'],
+  [/\/h\/e[a-z0-9]{15}(?![a-z0-9])/g, '/h/***'],
+];
+
+/** A parameter whose name says that its value is a credential, also percent-encoded once or more. */
+const NAMED =
+  /((?:access_?token|refresh_?token|token|api_?key|access_?key|signing_?key|secret|passw(?:or)?d|passphrase)[\w.-]{0,40}(?:=|%(?:25){0,8}3D))[^&;,\s"'\\]+/gi;
+
+/** Masks this server's keys, values of telling parameters, and user names with passwords of URLs. */
+export const maskSecrets = (text: string): string => {
+  let masked = text;
+  for (const [pattern, by] of OWN_KEYS) masked = masked.replace(pattern, by);
+  masked = masked.replace(NAMED, '$1***');
+  if (!masked.includes('://') || !masked.includes('@')) return masked;
+  return masked.replace(/[^\s"'<>]+/g, (word) => {
+    const userinfo = /:\/\/([^]*)@/.exec(word)?.[1];
+    // An `@` behind a slash is part of a path, unless a password holds the slash.
+    return userinfo === undefined || (userinfo.includes('/') && !userinfo.includes(':')) ? word : withoutPassword(word);
+  });
+};
+
+/**
+ * The value of a setting without the password that it holds, whatever form the value has: one that is refused need not
+ * be a URL. Hides more than the password rather than less.
+ */
+export const withoutPassword = (value: string): string => {
+  const scheme = value.indexOf('://');
+  const from = scheme === -1 ? 0 : scheme + 3;
+  const at = value.lastIndexOf('@');
+  const colon = value.indexOf(':', from);
+  if (at > from) {
+    if (colon !== -1 && colon < at) return `${value.slice(0, colon)}:***${value.slice(at)}`;
+    return scheme === -1 ? value : `${value.slice(0, from)}***${value.slice(at)}`;
+  }
+  // A URL whose host was forgotten has its password where the port belongs.
+  const isPort = /^\d{1,5}(?:[/,?#]|$)/.test(value.slice(colon + 1, colon + 8));
+  return scheme === -1 || colon === -1 || value[from] === '[' || isPort ? value : `${value.slice(0, colon)}:***`;
+};
+
+/** Where parameters begin. */
+const PARAMETERS = /[&;=?#]|access_?token/i;
+
+/** Rounds in which a path is decoded before it is searched. */
+const DECODINGS = 4;
+
+/**
+ * A path of a request as logs and error texts show it. It ends where parameters begin that have no `?` in front, because
+ * they may hold a key (`/sse&access_token=…`), in clear or percent-encoded.
+ */
+export const shownPath = (path: string): string => {
+  let decoded = path;
+  for (let n = 0; n < DECODINGS && decoded.includes('%'); n++) {
+    const next = decodedOnce(decoded);
+    if (next === decoded) break;
+    decoded = next;
+  }
+  const end = PARAMETERS.exec(decoded);
+  const masked = maskSecrets(end === null ? decoded : `${decoded.slice(0, end.index + end[0].length)}…`);
+  return masked === decoded ? path : masked;
+};
+
+/** A malformed escape stays as it is, and hides none of the others. */
+const decodedOnce = (text: string): string =>
+  text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    }
+  });
