@@ -166,6 +166,29 @@ describe('settings', () => {
     expect(problems({ [name]: given })).toEqual([expect.stringContaining(`${name} is ${JSON.stringify(given)}`)]);
   });
 
+  it.each([
+    ['SLUICE_MONGO_URL', 'mongo://ada:S3cret@db'],
+    ['SLUICE_MONGO_URL', 'mongodb:/ada:S3cret@db'],
+    ['SLUICE_MONGO_URL', 'mongodb+srv//ada:S3cret@db'],
+    ['SLUICE_EVENTSTORE_URL', 'http://ada:S3cret@a:2113,b:2113'],
+    ['SLUICE_EVENTSTORE_URL', 'ada:S3cret@a:2113'],
+    ['SLUICE_KAFKA_BROKERS', 'b:9092,ada:S3,cret@broker:9092'],
+    ['SLUICE_PUBLIC_URL', 'https://ada:S3cret@sluice.example'],
+    ['SLUICE_CORS_ORIGINS', 'https://ada:S3cret@app.example'],
+    ['SLUICE_SMTP_URL', 'smtp//ada:S3cret@mail'],
+    ['SLUICE_NPM_REGISTRY', 'ftp://ada:S3cret@npm.example'],
+    ['SLUICE_NPM_TARBALL_HOSTS', 'https://ada:S3cret@cdn.example'],
+    ['SLUICE_NPM_SCOPES', '{"@a": {"registry": "ftp://ada:S3cret@npm.example"}}'],
+    ['SLUICE_ENDPOINT_DOMAIN', 'https://ada:S3cret@hooks.example'],
+    ['SLUICE_TRUSTED_PROXIES', 'http://ada:S3cret@10.0.0.1'],
+    ['SLUICE_PORT', 'postgres://ada:S3cret@db:1'],
+  ])('%s=%j is refused without its password', (name, given) => {
+    const [problem = '', ...more] = problems({ [name]: given });
+    expect(more).toEqual([]);
+    expect(problem).toContain(name);
+    for (const part of ['S3', 'cret']) expect(problem).not.toContain(part);
+  });
+
   it('are refused all at once', () => {
     const env = { SLUICE_PORT: 'x', SLUICE_LOG_LEVEL: 'loud', SLUICE_ENGINE: 'distributed' };
     expect(problems(env).map((problem) => problem.split(' ', 1)[0])).toEqual([
