@@ -1,30 +1,42 @@
 import { FIELDS, LISTED, WORKSPACE } from './common-parameters.js';
-import { schemaOf } from './json-schema.js';
+import { type JsonSchema, schemaOf } from './json-schema.js';
 import { OPERATION, type OperationInfo } from './operation.js';
+import { limited } from './parameter-limits.js';
 
-const known = new WeakMap<object, readonly string[]>();
+const known = new WeakMap<object, ReadonlyMap<string, JsonSchema>>();
 
 /**
- * Names of all parameters that a route reads, those of its own first. `method` is the route's method, which carries the
- * metadata of `@Operation`; the result is undefined when it has none.
+ * All parameters that a route reads, those of its own first, with their limits. `method` is the route's method, which
+ * carries the metadata of `@Operation`; the result is undefined when it has none.
  */
-export const declaredParameters = (method: object): readonly string[] | undefined => {
+export const declaredParameters = (method: object): ReadonlyMap<string, JsonSchema> | undefined => {
   const before = known.get(method);
   if (before) return before;
   const info = Reflect.getMetadata(OPERATION, method) as OperationInfo | undefined;
   if (!info) return undefined;
-  const names = namesOf(info);
-  known.set(method, names);
-  return names;
+  const schemas = schemasOf(info);
+  known.set(method, schemas);
+  return schemas;
 };
 
-const namesOf = ({ query, body, objects, also, paged, reply }: OperationInfo): readonly string[] => [
-  ...new Set([
-    ...[query, body].flatMap((dto) => (dto ? Object.keys(schemaOf(dto).properties ?? {}) : [])),
-    ...Object.keys(objects ?? {}),
-    ...Object.keys(also ?? {}),
-    ...(paged === true ? Object.keys(LISTED) : []),
-    ...Object.keys(WORKSPACE),
-    ...(reply ? Object.keys(FIELDS) : []),
-  ]),
-];
+const schemasOf = ({ query, body, objects, also, paged, reply }: OperationInfo): ReadonlyMap<string, JsonSchema> =>
+  new Map([
+    ...[query, body].flatMap((dto) => (dto ? Object.entries(schemaOf(dto).properties ?? {}) : [])),
+    ...Object.entries(objects ?? {}).map(([name, text]) => [name, objectSchema(name, text)] as const),
+    ...Object.entries({
+      ...also,
+      ...(paged === true ? LISTED : {}),
+      ...WORKSPACE,
+      ...(reply ? FIELDS : {}),
+    }).map(([name]) => [name, textSchema(name)] as const),
+  ]);
+
+/** Of an object in a body that no class describes. */
+export const objectSchema = (name: string, description: string): JsonSchema => ({
+  ...limited(name, { type: 'object' }),
+  description,
+});
+
+/** Of a text in a query that no class describes. */
+export const textSchema = (name: string): JsonSchema =>
+  name === 'limit' ? { type: 'integer' } : limited(name, { type: 'string' });

@@ -1,4 +1,5 @@
 import { type JsonSchema } from './json-schema.js';
+import { MAX_HEADER_TEXT } from './parameter-limits.js';
 
 export type Method = 'get' | 'put' | 'post' | 'delete';
 
@@ -20,8 +21,19 @@ export interface HeaderParameter {
 /** One resource that has a revision (docs/reference/rest-api.md#etag). */
 const WITH_REVISION = /^\/v1\/(?:(?:sources|webhooks|accounts|data_stores|components)\/\{\w+\}|subscriptions)$/;
 
-const IF_NONE_MATCH = header('If-None-Match', 'An `ETag` that the caller has; the answer is 304 while it is the same');
-const IF_MATCH = header('If-Match', 'The `ETag` that the change is based on; the answer is 412 when it is another now');
+const IF_MATCH_NAME = 'If-Match';
+const IF_NONE_MATCH_NAME = 'If-None-Match';
+/** Headers with an `ETag` or several. */
+export const CONDITIONAL_HEADERS = [IF_MATCH_NAME, IF_NONE_MATCH_NAME] as const;
+
+const IF_NONE_MATCH = header(
+  IF_NONE_MATCH_NAME,
+  'An `ETag` that the caller has; the answer is 304 while it is the same',
+);
+const IF_MATCH = header(
+  IF_MATCH_NAME,
+  'The `ETag` that the change is based on; the answer is 412 when it is another now',
+);
 const IDEMPOTENCY_KEY = header(
   'Idempotency-Key',
   'Unique to the request: a repeat within 24 hours gets the first answer',
@@ -31,7 +43,11 @@ const IDEMPOTENCY_KEY = header(
   },
 );
 
-function header(name: string, description: string, schema: JsonSchema = { type: 'string' }): HeaderParameter {
+function header(
+  name: string,
+  description: string,
+  schema: JsonSchema = { type: 'string', maxLength: MAX_HEADER_TEXT },
+): HeaderParameter {
   return { name, description, schema };
 }
 

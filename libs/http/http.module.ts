@@ -17,6 +17,7 @@ import { EtagInterceptor } from './preconditions.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { WorkspaceGuard } from './workspace.guard.js';
 import { WritesGuard } from './writes.guard.js';
+import { ParameterLimitsInterceptor } from './parameter-limits.interceptor.js';
 import { WrongKeys } from './wrong-keys.js';
 
 export interface HttpModuleOptions extends Partial<HttpSettings> {
@@ -49,6 +50,7 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: WritesGuard },
         // The first interceptor sees the reply last.
         { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: ParameterLimitsInterceptor },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },
         { provide: APP_INTERCEPTOR, useClass: MisspeltParametersInterceptor },

@@ -1,5 +1,6 @@
 import { getMetadataStorage } from 'class-validator';
 import { meaningsOf } from './meaning.js';
+import { limited } from './parameter-limits.js';
 
 export interface JsonSchema {
   type?: string | string[];
@@ -14,13 +15,19 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>;
   required?: string[];
   additionalProperties?: boolean | JsonSchema;
+  maxItems?: number;
+  maxProperties?: number;
+  propertyNames?: JsonSchema;
   anyOf?: JsonSchema[];
   $ref?: string;
   /** Set for a credential, which only the reply itself holds (docs/reference/rest-api.md#secrets-in-replies). */
   'x-secret'?: true;
 }
 
-/** Builds the JSON Schema of a class from its class-validator decorators, as far as JSON Schema can express them. */
+/**
+ * Builds the JSON Schema of a class from its class-validator decorators, as far as JSON Schema can express them. Every text,
+ * list and object has a limit.
+ */
 export const schemaOf = (dto: abstract new (...args: never[]) => object): JsonSchema => {
   const properties: Record<string, JsonSchema> = {};
   const optional = new Set<string>();
@@ -35,6 +42,7 @@ export const schemaOf = (dto: abstract new (...args: never[]) => object): JsonSc
     const property = properties[name];
     if (property) property.description = description;
   }
+  for (const [name, property] of Object.entries(properties)) properties[name] = limited(name, property);
   const required = Object.keys(properties).filter((name) => !optional.has(name));
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) };
 };
@@ -64,6 +72,9 @@ const apply = (schema: JsonSchema, rule: string, [constraint, second]: readonly 
       return;
     case 'isIn':
       if (Array.isArray(constraint)) schema.enum = constraint as unknown[];
+      return;
+    case 'arrayMaxSize':
+      if (number !== undefined) schema.maxItems = number;
       return;
     case 'isUrl':
       schema.format = 'uri';

@@ -13,8 +13,9 @@ import { explained, misspellings, refusalOf, warningOf } from './misspelt-parame
 @Injectable()
 export class MisspeltParametersInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const declared = declaredParameters(context.getHandler());
-    if (!declared) return next.handle();
+    const parameters = declaredParameters(context.getHandler());
+    if (!parameters) return next.handle();
+    const declared = [...parameters.keys()];
     const request = context.switchToHttp().getRequest<Request>();
     const found = misspellings(namesIn(request), declared);
     if (found.length === 0) return next.handle();

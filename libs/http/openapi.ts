@@ -4,7 +4,9 @@ import { type OpenAPIObject } from '@nestjs/swagger';
 import { OPEN_TO_ALL } from './access.js';
 import { type DescribedRoute, hasEtag, headersOf, REFUSALS, refusalsOf } from './described-routes.js';
 import { FIELDS, LISTED, WORKSPACE } from './common-parameters.js';
+import { objectSchema, textSchema } from './declared-parameters.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
+import { MAX_PATH_TEXT } from './parameter-limits.js';
 import { pathParameterText } from './path-parameters.js';
 import { OPERATION, type OperationInfo } from './operation.js';
 import { ErrorReply, WarningReply } from './replies.js';
@@ -121,13 +123,13 @@ const describedOperation = (
     ...(open ? { security: [] } : {}),
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
-        parameter('path', name, { type: 'string' }, true, pathParameterText(path, name)),
+        parameter('path', name, { type: 'string', maxLength: MAX_PATH_TEXT }, true, pathParameterText(path, name)),
       ),
       ...Object.entries(query?.properties ?? {}).map(([name, schema]) =>
         parameter('query', name, withoutText(schema), query?.required?.includes(name) ?? false, schema.description),
       ),
       ...Object.entries(texts).map(([name, description]) =>
-        parameter('query', name, { type: name === 'limit' ? 'integer' : 'string' }, false, description),
+        parameter('query', name, textSchema(name), false, description),
       ),
       ...(open ? [] : headersOf(route)).map(({ name, schema, description }) =>
         parameter('header', name, schema, false, description),
@@ -200,9 +202,7 @@ const contentOf = ({ json }: AnySchema, type = 'application/json') => ({ content
 
 const bodySchema = (dto: NonNullable<OperationInfo['body']>, objects: OperationInfo['objects'] = {}): JsonSchema => {
   const schema = schemaOf(dto);
-  const more = Object.entries(objects).map(
-    ([name, description]) => [name, { type: 'object', additionalProperties: true, description }] as const,
-  );
+  const more = Object.entries(objects).map(([name, description]) => [name, objectSchema(name, description)] as const);
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(more) } };
 };
 
