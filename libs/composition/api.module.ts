@@ -4,7 +4,13 @@ import { account, AccountsModule } from '#libs/accounts/index.js';
 import { ActionsModule } from '#libs/actions/index.js';
 import { type ActionRunner } from '#libs/actions/published.js';
 import { auditable, AuditModule } from '#libs/audit/index.js';
-import { componentDecider, ComponentsModule, crawledFetcher, DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
+import {
+  componentDecider,
+  ComponentsModule,
+  crawledFetcher,
+  DEFAULT_CODE_LIMITS,
+  type FetchText,
+} from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
 import { dataStore, DataStoresModule } from '#libs/data-stores/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
@@ -81,7 +87,12 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const { manualRuns, appEvents } = options;
   const actions = actionRunner(options, auths);
   const starting = startingRuns(quotaKeeper(config, plane, options.log), { manualRuns, appEvents, actions });
-  const fetchOne = (url: string) => fetchText(url, { dispatcher: egress.dispatcher, maxBytes: codeLimits.fileBytes });
+  const fetchOne: FetchText = (url, signal) =>
+    fetchText(url, {
+      dispatcher: egress.dispatcher,
+      maxBytes: codeLimits.fileBytes,
+      ...(signal === undefined ? {} : { signal }),
+    });
   return [
     TenancyModule.forRoot({
       ...common,

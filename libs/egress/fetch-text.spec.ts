@@ -128,6 +128,52 @@ describe('fetchText', () => {
     });
   });
 
+  // docs/reference/limits.md#component-fetch
+  it('counts the look-up of the name and the wait for a connection into the time limit', async () => {
+    const waiting: (() => void)[] = [];
+    const resolver = () => new Promise<never>((_, reject) => waiting.push(() => reject(new Error('gone'))));
+    const stuck = createEgress({ allow: ['127.0.0.1'], resolver, connectTimeoutMs: 60_000 });
+    const narrow = createEgress({ allow: ['127.0.0.1'], connections: 1 });
+    handler = (_, res) => void res.writeHead(200).write('never ends');
+    const first = failure(base, { dispatcher: narrow.dispatcher, timeoutMs: 400 });
+    try {
+      const late = { code: 'TIMEOUT', status: undefined };
+      const named = 'http://stuck.example/a';
+      expect(await failure(named, { dispatcher: stuck.dispatcher, timeoutMs: 50 })).toMatchObject({
+        ...late,
+        finalUrl: named,
+      });
+      expect(waiting).toHaveLength(1);
+      expect(await failure(base, { dispatcher: narrow.dispatcher, timeoutMs: 50 })).toMatchObject(late);
+    } finally {
+      for (const end of waiting) end();
+      await first;
+      await Promise.all([stuck.close(), narrow.close()]);
+    }
+  });
+
+  it('ends with the signal of its caller', async () => {
+    const aborter = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    handler = (req, res) => {
+      closed = new Promise((resolve) => req.once('close', resolve));
+      res.writeHead(200).write('start');
+      setImmediate(() => aborter.abort());
+    };
+    expect(await failure(base, { signal: aborter.signal })).toMatchObject({ code: 'NETWORK' });
+    await closed;
+  });
+
+  it('reads many small chunks as one text', async () => {
+    handler = (_, res) => {
+      for (let i = 0; i < 40_000; i++) res.write('é');
+      res.end();
+    };
+    expect((await get(base)).text).toBe('é'.repeat(40_000));
+    expect(await failure(base, { maxBytes: 79_999 })).toMatchObject({ code: 'TOO_LARGE' });
+    expect((await get(base, { maxBytes: 80_000 })).text).toHaveLength(40_000);
+  });
+
   it('reports a network failure with its cause', async () => {
     handler = (req) => void req.socket.destroy();
     expect(await failure(base)).toMatchObject({ code: 'NETWORK', status: undefined });

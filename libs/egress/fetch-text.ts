@@ -1,16 +1,20 @@
 import { request, type Dispatcher } from 'undici';
+import { withDeadline } from '#libs/async/deadline.js';
 import { MAX_URL_CHARS, urlIn } from '#libs/kernel/url-text.js';
 import { EgressRefused } from './address-policy.js';
+import { readLimited } from './read-limited.js';
 
 export interface FetchLimits {
   /** Guarded dispatcher of createEgress. */
   readonly dispatcher: Dispatcher;
   /** Size limit in bytes, by default 1 MB (1048576). */
   readonly maxBytes?: number;
-  /** Time limit that includes redirects and body, by default 10000. */
+  /** Time limit that includes the look-up of names, the wait for a connection, redirects and body. Default: 10000. */
   readonly timeoutMs?: number;
   /** Number of redirects followed, by default 3. */
   readonly maxRedirects?: number;
+  /** Ends the fetch early. It then rejects with any FetchError. */
+  readonly signal?: AbortSignal;
 }
 
 export interface FetchedText {
@@ -53,11 +57,37 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
  * GitLab and gist are read as the raw file. Every redirect is checked again. Throws FetchError.
  */
 export const fetchText = async (url: string, limits: FetchLimits): Promise<FetchedText> => {
-  const { maxRedirects = 3, timeoutMs = 10_000 } = limits;
-  const signal = AbortSignal.timeout(timeoutMs);
-  let current = rawFileUrl(parseUrl(url));
+  const { timeoutMs = 10_000, signal } = limits;
+  const aborter = new AbortController();
+  const stop = (): void => aborter.abort();
+  const walk: Walk = { current: rawFileUrl(parseUrl(url)), status: undefined };
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted === true) stop();
+  try {
+    // undici heeds an abort only once it has a connection, and a look-up or a full pool may keep it waiting.
+    return await withDeadline(follow(walk, aborter.signal, limits), timeoutMs, () => {
+      const text = `${walk.current.href} did not answer in full within ${timeoutMs} ms`;
+      return new FetchError('TIMEOUT', text, walk.current.href, walk.status);
+    });
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    stop();
+  }
+};
+
+/** Where a fetch is. */
+interface Walk {
+  current: URL;
+  /** Of the answer of `current`, once there is one. */
+  status: number | undefined;
+}
+
+const follow = async (walk: Walk, signal: AbortSignal, limits: FetchLimits): Promise<FetchedText> => {
+  const { maxRedirects = 3 } = limits;
   for (let redirects = 0; ; redirects++) {
-    const answer = await ask(current, signal, limits);
+    const { current } = walk;
+    walk.status = undefined;
+    const answer = await ask(walk, signal, limits);
     if (answer.location === undefined) {
       const { status, text, contentType } = answer;
       return { finalUrl: current.href, status, text, contentType };
@@ -66,7 +96,7 @@ export const fetchText = async (url: string, limits: FetchLimits): Promise<Fetch
       const message = `${current.href} redirects again (${answer.status}) after ${maxRedirects} redirects, the limit`;
       throw new FetchError('TOO_MANY_REDIRECTS', message, current.href, answer.status);
     }
-    current = rawFileUrl(parseUrl(answer.location, current));
+    walk.current = rawFileUrl(parseUrl(answer.location, current));
   }
 };
 
@@ -113,7 +143,8 @@ interface Answer {
   readonly location?: string;
 }
 
-const ask = async (url: URL, signal: AbortSignal, limits: FetchLimits): Promise<Answer> => {
+const ask = async (walk: Walk, signal: AbortSignal, limits: FetchLimits): Promise<Answer> => {
+  const url = walk.current;
   const { maxBytes = 1024 * 1024, timeoutMs = 10_000 } = limits;
   let status: number | undefined;
   try {
@@ -123,6 +154,7 @@ const ask = async (url: URL, signal: AbortSignal, limits: FetchLimits): Promise<
       headers: { accept: 'text/plain, */*;q=0.5', 'user-agent': 'Sluice' },
     });
     status = response.statusCode;
+    walk.status = status;
     const location = response.headers.location;
     if (REDIRECTS.includes(status) && typeof location === 'string') {
       await response.body.dump({ limit: 16_384 });
@@ -148,19 +180,13 @@ const readText = async (
   url: URL,
   status: number,
 ): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Leaving the loop destroys the body and its connection.
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      const message = `${url.href} is larger than the limit of ${maxBytes} bytes`;
-      throw new FetchError('TOO_LARGE', message, url.href, status);
-    }
-    chunks.push(chunk);
+  const bytes = await readLimited(body as AsyncIterable<Buffer>, maxBytes);
+  if (bytes === undefined) {
+    const message = `${url.href} is larger than the limit of ${maxBytes} bytes`;
+    throw new FetchError('TOO_LARGE', message, url.href, status);
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     throw new FetchError('NOT_TEXT', `${url.href} is not UTF-8 text`, url.href, status, error);
   }

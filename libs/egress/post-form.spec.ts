@@ -60,6 +60,19 @@ describe('postForm', () => {
     expect(await failure()).toMatch(/did not answer in full within 200 ms$/);
   });
 
+  it('counts the look-up of the name into its time', async () => {
+    let end = (): void => undefined;
+    const resolver = () => new Promise<never>((_, reject) => (end = () => reject(new Error('gone'))));
+    const stuck = createEgress({ allow: [], resolver, connectTimeoutMs: 60_000 });
+    const form = { headers: {}, form: new URLSearchParams() };
+    const limits = { dispatcher: stuck.dispatcher, maxBytes: 10, timeoutMs: 50 };
+    await expect(postForm('http://stuck.example/token', form, limits)).rejects.toThrow(
+      'stuck.example did not answer in full within 50 ms',
+    );
+    end();
+    await stuck.close();
+  });
+
   it('names a broken connection without what was sent', async () => {
     handler = (req) => void req.socket.destroy();
     expect(await failure()).toMatch(/^127\.0\.0\.1:\d+ could not be reached: \w+$/);

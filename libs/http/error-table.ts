@@ -58,6 +58,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'component.additional_props_failed': { status: 400, word: 'additional_props_failed' },
   'component.event_names_failed': { status: 422, word: 'event_names_failed' },
   'component.dynamic_props_not_found': { status: 404, word: 'dynamic_props_not_found' },
+  'component.too_many_fetches': { status: 429, word: 'too_many_fetches', retryAfter: 5 },
+  'component.fetches_overloaded': { status: 503, word: 'fetches_overloaded', retryAfter: 10 },
   'component.too_many_calls': { status: 429, word: 'too_many_calls', retryAfter: 5 },
   'component.calls_overloaded': { status: 503, word: 'calls_overloaded', retryAfter: 10 },
   'audit.too_many_exports': { status: 429, word: 'too_many_exports' },

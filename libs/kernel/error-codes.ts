@@ -44,6 +44,8 @@ export type ErrorCode =
   | 'component.url_unusable'
   | 'component.too_many_builds'
   | 'component.builds_overloaded'
+  | 'component.too_many_fetches'
+  | 'component.fetches_overloaded'
   | 'component.too_many_calls'
   | 'component.invalid_call'
   | 'component.additional_props_failed'

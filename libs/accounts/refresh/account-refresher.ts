@@ -1,4 +1,5 @@
 import { pause } from '#libs/async/pause.js';
+import { Semaphore } from '#libs/async/semaphore.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
@@ -34,12 +35,15 @@ const WAIT_MS = 20_000;
  * begin the next one. An event must not fail because of that.
  */
 export const EVENTS_WAIT_MS = 2 * ATTEMPT_MS;
+/** Requests to token servers at once. One workspace has half of them, so slow servers delay only its own accounts. */
+const ATTEMPTS = 32;
 /** Longest wait for the view of this process to hold the new token. */
 const VIEW_MS = 5_000;
 
 /** Gets new access tokens before the old ones expire, for the processes that bind accounts. */
 export class AccountRefresher {
   private readonly going = new Map<string, Promise<void>>();
+  private readonly slots = new Semaphore(ATTEMPTS, () => ATTEMPTS / 2);
 
   constructor(private readonly deps: AccountRefresherDependencies) {}
 
@@ -78,7 +82,8 @@ export class AccountRefresher {
     const { clock, waitMs = WAIT_MS } = this.deps;
     const giveUpAt = clock.now() + waitMs;
     for (;;) {
-      const state = await this.attempt(accountId, known);
+      // An account has one attempt at a time, so its workspace's limit of accounts bounds what waits here.
+      const state = await this.slots.run(known.workspaceId, () => this.attempt(accountId, known));
       if (state?.oauth === undefined) return;
       const { oauth, credentialsRef } = state;
       const now = clock.now();

@@ -136,4 +136,33 @@ describe('crawledFetcher', () => {
     const limits = { fileBytes: 1_000, files: 10, totalBytes: 2_000, depth: 5, ...over };
     await expect(crawledFetcher(fetchText, limits).fetch(`${BASE}/main.mjs`)).rejects.toMatchObject({ code });
   });
+
+  // docs/reference/limits.md#component-crawl
+  it('ends after its time limit, however many addresses answer late, and asks for no more', async () => {
+    const asked: string[] = [];
+    const fetchText: FetchText = async (url, signal) => {
+      asked.push(url);
+      if (url.endsWith('main.mjs')) return { finalUrl: url, text: `import './a.mjs'; import './b.mjs'` };
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Answered(url, 404))));
+    };
+    const failure = crawledFetcher(fetchText, undefined, 30).fetch(`${BASE}/main.mjs`);
+    await expect(failure).rejects.toMatchObject({
+      code: 'component.url_unusable',
+      details: { field: 'component_url' },
+    });
+    await expect(failure).rejects.toThrow('main.mjs and what it imports did not arrive within 30 ms');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toHaveLength(3);
+  });
+
+  it('refuses more addresses of one file under many queries than files explain', async () => {
+    const many = Array.from({ length: 60 }, (_, i) => `import './a.mjs?${i}'`).join('; ');
+    const { asked, fetchText } = web({ 'main.mjs': many });
+    const limits = { fileBytes: 10_000, files: 10, totalBytes: 20_000, depth: 5 };
+    await expect(crawledFetcher(fetchText, limits).fetch(`${BASE}/main.mjs`)).rejects.toMatchObject({
+      code: 'component.too_large',
+      details: { limit: 50 },
+    });
+    expect(asked).toHaveLength(1);
+  });
 });

@@ -1,3 +1,4 @@
+import { withDeadline } from '#libs/async/deadline.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { withoutEnding } from '#libs/kernel/text-search.js';
@@ -10,22 +11,45 @@ import { relativeImports } from './relative-imports.js';
 /** Fetches the text at a URL. Rejects unless the answer is 2xx with text; the Error has the answer's `status`. */
 export type FetchText = (
   url: string,
+  /** Ends the fetch early, which then rejects. */
+  signal?: AbortSignal,
 ) => Promise<{ readonly finalUrl: string; readonly text: string; readonly contentType?: string }>;
 
 /** Endings in the bundler's order (libs/sandbox/bundler/imports.ts). */
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.json', '/index.mjs', '/index.js', '/index.ts'];
 const AT_ONCE = 6;
+/** Addresses that a crawl may ask for, for each file that it may keep. Most names are tried with several endings. */
+const ADDRESSES_PER_FILE = 5;
+/** Time limit of a component with everything that it imports. */
+const CRAWL_MS = 30_000;
 
 /**
  * Fetches a component and, from the same origin, everything that it imports by a relative path. See
  * docs/reference/rest-api.md#component-relative-imports.
  */
-export const crawledFetcher = (fetchText: FetchText, limits: CodeLimits = DEFAULT_CODE_LIMITS): ComponentFetcher => ({
+export const crawledFetcher = (
+  fetchText: FetchText,
+  limits: CodeLimits = DEFAULT_CODE_LIMITS,
+  timeoutMs = CRAWL_MS,
+): ComponentFetcher => ({
   fetch: async (url) => {
     checkUrl(url);
-    const entry = await fetched(fetchText, url);
-    checkIsCode(entry);
-    return new Crawl(fetchText, limits, new URL(entry.finalUrl), entry.text).run();
+    const aborter = new AbortController();
+    const one: FetchText = (each) => fetchText(each, aborter.signal);
+    const whole = async (): Promise<FetchedComponent> => {
+      const entry = await fetched(one, url);
+      checkIsCode(entry);
+      return new Crawl(one, limits, new URL(entry.finalUrl), entry.text, aborter.signal).run();
+    };
+    const late = (): DomainError => {
+      const text = `${url.slice(0, 200)} and what it imports did not arrive within ${timeoutMs} ms`;
+      return unusable(text, url);
+    };
+    try {
+      return await withDeadline(whole(), timeoutMs, late);
+    } finally {
+      aborter.abort();
+    }
   },
 });
 
@@ -55,6 +79,7 @@ class Crawl {
     private readonly limits: CodeLimits,
     private readonly base: URL,
     private readonly code: string,
+    private readonly signal?: AbortSignal,
   ) {
     this.bytes = Buffer.byteLength(code);
   }
@@ -66,6 +91,7 @@ class Crawl {
     while (wanted.length > 0) {
       const next: Wanted[] = [];
       for (let i = 0; i < wanted.length; i += AT_ONCE) {
+        this.signal?.throwIfAborted();
         const found = await Promise.all(wanted.slice(i, i + AT_ONCE).map((one) => this.read(one)));
         next.push(...found.flat());
       }
@@ -87,6 +113,8 @@ class Crawl {
       url.hash = '';
       if (url.origin !== this.base.origin || this.asked.has(url.href)) continue;
       this.asked.add(url.href);
+      const addresses = `addresses imported from ${this.base.href}`;
+      checkLimit(addresses, this.asked.size, this.limits.files * ADDRESSES_PER_FILE, 'addresses');
       wanted.push({ url, depth });
     }
     if (wanted.length > 0 && depth > this.limits.depth) {
@@ -98,6 +126,7 @@ class Crawl {
   private async read({ url, depth }: Wanted): Promise<Wanted[]> {
     let failure: unknown;
     for (const candidate of candidatesOf(url)) {
+      this.signal?.throwIfAborted();
       try {
         const { text } = await this.fetchText(candidate.href);
         return this.keep(candidate, text, depth);

@@ -9,7 +9,7 @@ const world = (atOnce: number, waiting = 10, waitingInAll = 20) => {
   const ends = new Map<string, (error?: Error) => void>();
   const ask = (name: string, bytes = 1) => {
     const workspaceId = name.charAt(0);
-    return inspections.of({ workspaceId, componentId: name, bytes }, () => {
+    return inspections.of({ workspaceId, userId: `u_${workspaceId}`, componentId: name, bytes }, () => {
       started.push(name);
       return new Promise<never>((resolve, reject) => {
         ends.set(name, (error) => (error ? reject(error) : resolve(name as never)));
@@ -75,8 +75,8 @@ describe('Inspections', () => {
     for (let i = 0; i < 5; i++) void ask(`a${i}`);
     for (const name of ['b0', 'b1', 'c0', 'd0']) void ask(name);
     expect(started).toEqual(['a0', 'b0']);
-    for (const name of ['a0', 'b0', 'a1', 'b1', 'c0', 'd0', 'a2', 'a3']) await end(name);
-    expect(started).toEqual(['a0', 'b0', 'a1', 'b1', 'c0', 'd0', 'a2', 'a3', 'a4']);
+    for (const name of ['a0', 'b0', 'c0', 'd0', 'a1', 'b1', 'a2', 'a3']) await end(name);
+    expect(started).toEqual(['a0', 'b0', 'c0', 'd0', 'a1', 'b1', 'a2', 'a3', 'a4']);
   });
 
   it('refuses an inspection beyond the limit of its workspace, and accepts it later', async () => {

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { BoundedTurns } from '#libs/async/bounded-turns.js';
 import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
@@ -32,8 +33,13 @@ import {
 import { urlIn } from '#libs/kernel/url-text.js';
 import { type ComponentSaved } from '../published.js';
 import { checkCodeRoom } from './code-room.js';
+import { fullQueue } from './full-queue.js';
 import { Inspections } from './inspections.js';
 import { changesOf, lockOf, NO_CHANGES, partsOf, savedPackagesOf } from './saved-packages.js';
+
+/** See docs/reference/component-model.md#fetch-turns. A fetch takes 30 s at most, so the queue of a workspace moves on. */
+const FETCH_TURNS = { atOnce: 8, waiting: 50, waitingInAll: 200 };
+const FETCH_CODES = { own: 'component.too_many_fetches', inAll: 'component.fetches_overloaded' } as const;
 
 /** Name of code without a file name. */
 const UNNAMED = 'component.js';
@@ -80,6 +86,7 @@ export class SaveComponent extends Command<SaveComponentResult> {
 @CommandHandler(SaveComponent)
 export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   private readonly inspections: Inspections;
+  private readonly fetches = new BoundedTurns(FETCH_TURNS, fullQueue('fetches of component_url', FETCH_CODES));
 
   constructor(
     @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
@@ -99,7 +106,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
 
   async execute({ given, context }: SaveComponent): Promise<SaveComponentResult> {
     // 1. Take the given code, or fetch it.
-    const source = await this.sourceOf(given);
+    const source = await this.sourceOf(given, context);
     checkCodeSize(source.code, source.files ?? {}, this.limits);
     const id = componentIdOf(context.workspaceId, source.code, source.files, given.fileName);
     const savedAt = this.clock.now();
@@ -142,8 +149,8 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       checkCodeRoom(this.readModels, context.workspaceId, bytes, this.resources.codeBytesPerWorkspace);
     const codeBytes = Buffer.byteLength(source.code);
     await room(codeBytes);
-    const { workspaceId } = context;
-    const inspection = { workspaceId, componentId: id, bytes: sizeOf(source) };
+    const { workspaceId, actor } = context;
+    const inspection = { workspaceId, userId: actor.userId, componentId: id, bytes: sizeOf(source) };
     const { bundle, metadata, packages } = await this.inspections.of(inspection, () =>
       this.inspected(source, workspaceId),
     );
@@ -196,13 +203,18 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     };
   }
 
-  private async sourceOf({ code, url, fileName, files }: ComponentCode): Promise<FetchedComponent> {
+  private async sourceOf(
+    { code, url, fileName, files }: ComponentCode,
+    { workspaceId, actor }: CommandContext,
+  ): Promise<FetchedComponent> {
     if (files !== undefined) checkFilePaths(files);
     if (code !== undefined) {
       if (fileName !== undefined) checkFileName(fileName, files);
       return { code, fileName: fileName ?? fileNameOf(url), finalUrl: url ?? '', ...(files ? { files } : {}) };
     }
-    if (url !== undefined) return this.fetcher.fetch(url);
+    // Its code is counted while it waits for the build; one fetch holds no more than its limits.
+    if (url !== undefined)
+      return this.fetches.run({ workspaceId, userId: actor.userId }, 0, () => this.fetcher.fetch(url));
     throw new DomainError(
       'component.reference_missing',
       'neither component_code nor component_url is given: one of them is required',
