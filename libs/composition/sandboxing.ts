@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { type CallersView } from '#libs/tenancy/index.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { asError } from '#libs/kernel/error-message.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Config } from '#libs/config/index.js';
@@ -38,6 +39,7 @@ export interface Sandboxing {
 /** Starts the sandboxes of user code, and the only way for requests out of them and of the server. */
 export const startSandboxing = async (
   config: Config,
+  clock: Clock,
   logger: RefusalLogger & InstallLogger,
   dataStores?: DataStoreAccess,
   metrics?: InstallMetrics,
@@ -45,10 +47,10 @@ export const startSandboxing = async (
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
-  const { memory, factory } = factoryFor(level, config, sockets, dataStores);
-  const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000 });
+  const { memory, factory } = factoryFor(level, config, clock, sockets, dataStores);
+  const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000, clock });
   const packages = openPackages(config, level, logger, metrics);
-  const inspector = inspectorFor(level, config, packages);
+  const inspector = inspectorFor(level, config, clock, packages);
   return {
     level,
     egress,
@@ -73,6 +75,7 @@ export const startSandboxing = async (
 const factoryFor = (
   level: JailLevel,
   config: Config,
+  clock: Clock,
   sockets: EgressSockets,
   dataStores?: DataStoreAccess,
 ): Pick<Sandboxing, 'memory' | 'factory'> => {
@@ -80,6 +83,7 @@ const factoryFor = (
   const factory = createSandboxFactory({
     level,
     memory,
+    clock,
     ...(dataStores === undefined ? {} : { dataStores }),
     limits: { memoryMb: config.memoryMb },
     // Calls of components count together, because each has a name of its own.
@@ -103,8 +107,14 @@ const callerFor = (factory: ClosableSandboxFactory, config: Config): ComponentCa
     masked: (outcome, secrets) => new SecretMask(secrets).outcome(outcome),
   });
 
-const inspectorFor = (level: JailLevel, config: Config, packages: PackageSource): Inspector =>
-  createInspector({ level, packages, memoryMb: config.memoryMb, build: { timeoutMs: config.buildTimeoutS * 1_000 } });
+const inspectorFor = (level: JailLevel, config: Config, clock: Clock, packages: PackageSource): Inspector =>
+  createInspector({
+    level,
+    packages,
+    clock,
+    memoryMb: config.memoryMb,
+    build: { timeoutMs: config.buildTimeoutS * 1_000 },
+  });
 
 /**
  * Starts what commands need of components: the inspector, which evaluates a component in a jail without network before it
@@ -112,6 +122,7 @@ const inspectorFor = (level: JailLevel, config: Config, packages: PackageSource)
  */
 export const startInspecting = async (
   config: Config,
+  clock: Clock,
   logger: RefusalLogger & InstallLogger,
   dataStores?: DataStoreAccess,
   metrics?: InstallMetrics,
@@ -119,9 +130,9 @@ export const startInspecting = async (
   const level = await levelFor(config);
   const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
   const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
-  const { factory } = factoryFor(level, config, sockets, dataStores);
+  const { factory } = factoryFor(level, config, clock, sockets, dataStores);
   const packages = openPackages(config, level, logger, metrics);
-  const inspector = inspectorFor(level, config, packages);
+  const inspector = inspectorFor(level, config, clock, packages);
   return {
     level,
     egress,

@@ -26,7 +26,7 @@ runRole('command-api', openDistributed, async (role) => {
   const { log, readModels, registry, events, journal, ticks, delayed, schedule } = engines;
 
   // 5. A jail for inspecting components, and the egress guard.
-  const inspecting = await startInspecting(config, logger, dataStoresOf(plane, logger), metrics.packages);
+  const inspecting = await startInspecting(config, plane.clock, logger, dataStoresOf(plane, logger), metrics.packages);
   closing('inspector', () => inspecting.close());
   enforceIsolation(inspecting.level, config, plane.views.callers, fail);
   observeEgress(inspecting.sockets.usage, metrics);

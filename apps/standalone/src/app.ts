@@ -182,6 +182,7 @@ const sandboxesOf = (
 ): Promise<Sandboxing> =>
   startSandboxing(
     config,
+    systemClock,
     logger,
     { call: async (...call) => dataStoresOf(await starting, logger).call(...call) },
     metrics.packages,

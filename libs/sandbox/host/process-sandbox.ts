@@ -202,13 +202,13 @@ export class ProcessSandbox implements Sandbox {
 
   private started(run: RunCollector, at: number): void {
     if (run.started) throw new ProtocolBreach('a second start of one run');
-    this.sent.start(run, Math.min(Math.max(at, run.sentAt), this.clock.now()));
+    this.sent.start(run, momentOf(at, run.sentAt, this.clock.now()));
   }
 
   private done(run: RunCollector, [, , at, error]: Extract<RunMessage, readonly ['d', ...unknown[]]>): void {
     this.sent.remove(run);
     this.late.ended(run);
-    const endedAt = Math.min(Math.max(at, run.startedAt), this.clock.now());
+    const endedAt = momentOf(at, run.startedAt, this.clock.now());
     const held = this.heldBy(run);
     run.resolve(error === null ? run.outcome('ok', endedAt, held) : run.outcome('threw', endedAt, held, error));
   }
@@ -289,3 +289,13 @@ export class ProcessSandbox implements Sandbox {
     if (first) this.sent.start(first, first.sentAt);
   }
 }
+
+/** A moment that the child tells less than this before the one that it follows is imprecise. */
+const IMPRECISE_MS = 1_000;
+
+/**
+ * When something happened, as the child says, but not before `after` nor after `now`. A child whose wall clock is behind
+ * the one that all processes share counts as of when it was heard.
+ */
+const momentOf = (told: number, after: number, now: number): number =>
+  told < after - IMPRECISE_MS ? now : Math.min(Math.max(told, after), now);
