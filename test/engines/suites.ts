@@ -64,6 +64,7 @@ export const COPY_SPECS: readonly string[] = ['test/engines/two-copies', 'on-rol
 /** Specs that kill roles and engines. They start their own servers. */
 export const FAULT_SPECS: readonly string[] = [
   'test/engines/engines-away',
+  'test/engines/faults-roles',
   'test/engines/kill9-roles',
   'test/engines/mixed-releases',
   'test/engines/three-brokers',

@@ -20,9 +20,11 @@ export interface ProbeScene {
   readonly deployment: Deployment;
   /** Sources that answer their callers. Each is asked through each ingress. */
   readonly responders: readonly Source[];
-  /** The first responder and the ticker are delivered to all of them. */
+  /** Answers at once, and its events are delivered to each of the webhooks. */
+  readonly emitter: Source;
   readonly webhooks: readonly Webhook[];
   readonly receiver: WebhookReceiver;
+  /** Delivered to one of the webhooks. */
   readonly ticker: Source;
 }
 
@@ -83,14 +85,12 @@ export class FaultProbes {
 
   /** An event is sent until it is acknowledged, and must then come to each webhook. */
   private async delivery(server: Server, window: Window): Promise<Answered> {
-    const { responders, webhooks, receiver } = this.scene;
-    const [source] = responders;
+    const { emitter, webhooks, receiver } = this.scene;
     const what = `delivery from ${this.nameOf(server)}`;
-    if (!source) throw new Error('no responder');
     const acknowledged: number[] = [];
     const sent = await untilTrue(what, window, async () => {
       const id = this.nextId++;
-      const answer = await post(server, source, id);
+      const answer = await post(server, emitter, id);
       if (!answer.startsWith('200')) return answer;
       acknowledged.push(id);
       return undefined;

@@ -159,9 +159,9 @@ const probeScene = async (
   }
   const webhooks = [];
   for (let n = 0; n < WEBHOOKS; n++) webhooks.push(await api.createWebhook(`${receiver.url}/${n}`));
-  for (const { id } of webhooks) if (responders[0]) await api.subscribe(responders[0].id, id);
+  for (const { id } of webhooks) await api.subscribe(sources.relay.id, id);
   for (const { id } of webhooks.slice(0, 1)) await api.subscribe(sources.ticker.id, id);
-  return { deployment, responders, webhooks, receiver, ticker: sources.ticker };
+  return { deployment, responders, emitter: sources.relay, webhooks, receiver, ticker: sources.ticker };
 };
 
 class Rounds {
