@@ -39,9 +39,11 @@ export class LiveRead {
   private readonly arrival = new WakeablePause();
   private readonly wake = (): void => this.arrival.wake();
   private caughtUp = false;
-  /** The server's reports, and how many of the events waiting here it had sent before each. */
-  private saidCaughtUp: { waiting: number } | undefined;
-  private checkpoint: { waiting: number; position: Position } | undefined;
+  /** Number of events read so far. */
+  private read = 0;
+  /** The server's reports, and how many events it had sent before each. A report may come in the middle of a batch. */
+  private saidCaughtUp: { sent: number } | undefined;
+  private checkpoint: { sent: number; position: Position } | undefined;
   private passed: Position;
   private readonly signal: AbortSignal;
   private readonly end: Position;
@@ -51,7 +53,7 @@ export class LiveRead {
     this.end = end;
     this.signal = signal;
     const filter = names.filter((_, position) => {
-      this.checkpoint = { waiting: this.subscription.readableLength, position: textOf(position) };
+      this.checkpoint = { sent: this.sent(), position: textOf(position) };
       this.wake();
     });
     this.subscription = client.subscribeToAll({ fromPosition: logPositionOf(after), filter }, { highWaterMark: BATCH });
@@ -64,7 +66,7 @@ export class LiveRead {
       if (this.signal.aborted) return undefined;
       const before = { caughtUp: this.caughtUp, passed: this.passed };
       const events = this.readWaiting();
-      this.applyReports(events.length);
+      this.applyReports();
       if (events.length > 0 || this.caughtUp !== before.caughtUp || this.passed !== before.passed) {
         return { events, caughtUp: this.caughtUp && this.subscription.readableLength === 0, passed: this.passed };
       }
@@ -84,7 +86,7 @@ export class LiveRead {
     const { subscription } = this;
     subscription.on('readable', this.wake);
     subscription.on('caughtUp', () => {
-      this.saidCaughtUp = { waiting: subscription.readableLength };
+      this.saidCaughtUp = { sent: this.sent() };
       this.wake();
     });
     subscription.on('fellBehind', () => {
@@ -96,11 +98,16 @@ export class LiveRead {
     this.signal.addEventListener('abort', this.wake);
   }
 
+  private sent(): number {
+    return this.read + this.subscription.readableLength;
+  }
+
   private readWaiting(): AllStreamResolvedEvent[] {
     const events: AllStreamResolvedEvent[] = [];
     while (events.length < BATCH) {
       const resolved = this.subscription.read() as AllStreamResolvedEvent | null;
       if (!resolved) break;
+      this.read++;
       events.push(resolved);
     }
     const last = events.at(-1)?.event;
@@ -108,12 +115,12 @@ export class LiveRead {
     return events;
   }
 
-  private applyReports(read: number): void {
-    if (this.checkpoint && (this.checkpoint.waiting -= read) <= 0) {
+  private applyReports(): void {
+    if (this.checkpoint && this.checkpoint.sent <= this.read) {
       if (this.checkpoint.position > this.passed) this.passed = this.checkpoint.position;
       this.checkpoint = undefined;
     }
-    if (this.saidCaughtUp && (this.saidCaughtUp.waiting -= read) <= 0) {
+    if (this.saidCaughtUp && this.saidCaughtUp.sent <= this.read) {
       this.caughtUp = true;
       this.saidCaughtUp = undefined;
       if (this.end > this.passed) this.passed = this.end;
