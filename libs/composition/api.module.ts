@@ -60,20 +60,28 @@ export class ApiModule {
   }
 }
 
-const edge = ({ config, plane, readYourWrites, metrics, readiness }: ApiOptions): DynamicModule[] => {
+const edge = ({ config, plane, readYourWrites, metrics, readiness, bytes }: ApiOptions): DynamicModule[] => {
   const proxies = new TrustedProxies(config.trustedProxies);
   const http = HttpModule.forRoot({
     callers: plane.views.callers,
     readYourWrites,
     clock: plane.clock,
     idempotency: plane.engines.records,
+    bytes,
     requestsPerMinute: config.apiRate,
     proxies,
     burst: config.apiBurst,
     // The change is made, so a lagging process must not turn the answer into an error.
     answersUnapplied: config.engine === 'distributed',
   });
-  return [http, TelemetryModule.forRoot({ metrics, readiness, access: new OperatorAccess(config.metrics, proxies) })];
+  return [
+    http,
+    TelemetryModule.forRoot({
+      metrics,
+      readiness,
+      access: new OperatorAccess(config.metrics, proxies, config.publicUrl),
+    }),
+  ];
 };
 
 const contexts = (options: ApiOptions): DynamicModule[] => {

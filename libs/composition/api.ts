@@ -5,6 +5,7 @@ import { type ComponentInspector } from '#libs/components/index.js';
 import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { type AppliedRecords, EventStreams } from '#libs/events/index.js';
+import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
 import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
@@ -46,6 +47,8 @@ export interface ApiOptions {
   readonly log: Logger;
   readonly shuttingDown: () => boolean;
   readonly noRoom?: () => DomainError | undefined;
+  /** What requests of this process hold. */
+  readonly bytes: HttpBytes;
   /** Half of the API that this process serves; the other half answers 421. */
   readonly serves: HttpHalf;
 }

@@ -39,7 +39,6 @@ const world = async (topics: TopicPolicy = perEmitterTopics(RETENTION), groups?:
     paced: LIMIT,
     pacedMs: 0,
     bytes: 1_000,
-    undeclared: 0,
     heldOfSource: 0,
     held: 0,
     heldMs: 0,

@@ -1,4 +1,5 @@
-import { type Config } from '#libs/config/index.js';
+import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
+import { type HttpBytes, httpBytes } from '#libs/http/bytes-in-flight.js';
 import { type Door } from '#libs/ingress/door.js';
 import { PressureGate, type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
@@ -14,7 +15,6 @@ export interface PressureSettings {
   /** Records in flight above which arrivals of a source are paced. */
   readonly paced: number;
   readonly bytes: number;
-  readonly undeclared: number;
   /** Waiting invocations of a source above which its emitters are held. */
   readonly listener: number;
   /** Unrouted emits of one source above which its runs pause, and emits in its loop are given up. */
@@ -41,6 +41,10 @@ const PACED_MS = 50;
 /** Limit on the events in memory: those read from the log and not worked off, and as many that arrive. */
 export const inHandBytes = ({ inHandMb }: Pick<Config, 'inHandMb'>): number => megabytesOrShare(inHandMb);
 
+/** Limits on bodies on their way in and on answers on their way out, of one process. */
+export const httpBytesOf = (config: Config): HttpBytes =>
+  httpBytes(Math.max(maxApiBodyBytes(config), config.maxBodyKb * 1024), config.pageMb * 1024 * 1024);
+
 export const pressureSettings = (config: Config): PressureSettings => {
   const source = config.sourceBacklog ?? (config.engine === 'embedded' ? SOURCE_HERE : SOURCE_ON_SERVERS);
   return {
@@ -48,7 +52,6 @@ export const pressureSettings = (config: Config): PressureSettings => {
     workspace: Math.max(source, config.workspaceBacklog ?? WORKSPACE_TIMES * source),
     paced: config.engine === 'embedded' ? Math.ceil(PACED_SHARE * source) : source,
     bytes: inHandBytes(config),
-    undeclared: config.maxBodyKb * 1024,
     listener: LISTENER_TIMES * source,
     unrouted: UNROUTED_TIMES * source,
   };
@@ -65,11 +68,11 @@ export const sampleInHand = (metrics: Metrics, read: () => { readonly held: numb
 
 export const pressureGate = (
   backlog: WorkInFlight,
-  { source, workspace, paced, bytes, undeclared }: PressureSettings,
+  { source, workspace, paced, bytes }: PressureSettings,
   now: () => number,
 ): PressureGate => {
   const held = { heldOfSource: HELD_OF_SOURCE, held: HELD, heldMs: HELD_MS, pacedMs: PACED_MS };
-  return new PressureGate(backlog, { source, workspace, paced, bytes, undeclared, ...held }, now);
+  return new PressureGate(backlog, { source, workspace, paced, bytes, ...held }, now);
 };
 
 /** Refuses events over the API by the limits of records that an ingress has. */

@@ -66,10 +66,10 @@ const faultOfScheme = (scheme: string, key: string | undefined): string => {
     : 'the authorization scheme must be Bearer, got another word';
 };
 
-/** Whether the header holds a valid key, so that the body is worth reading. The guard decides about the request. */
-export const isKnown = (request: Request, callers: Callers): boolean => {
+/** Caller whose key the header holds, if it is valid, so that the body is worth reading. The guard decides about the request. */
+export const knownCaller = (request: Request, callers: Callers): Caller | undefined => {
   const [, key] = request.headers.authorization?.trim().split(/\s+/) ?? [];
-  return key !== undefined && callerWith(key, callers) !== undefined;
+  return key === undefined ? undefined : callerWith(key, callers);
 };
 
 const callerWith = (key: string, callers: Callers): Caller | undefined =>

@@ -1,40 +1,48 @@
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { type Request, type RequestHandler } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ByteHolders } from './bytes-in-flight.js';
 import { countFields, MAX_FIELDS } from './form-fields.js';
 import { faultOf } from './json-fault.js';
 import { shapeOf } from './json-shape.js';
+import { type Body, type BodyLimits, readUnpackedBody } from './read-body.js';
 
 const MAX_DEPTH = 256;
 /** Largest number of keys and elements in a JSON body. Parsing this many takes about 20 ms in any arrangement. */
 const MAX_VALUES = 25_000;
 
 /**
- * Reads JSON and form bodies (docs/reference/rest-api.md#body-formats). An empty body of any content type is `{}`.
- * Fails with request.too_large, request.unsupported_media_type, request.invalid_json, request.too_many_fields.
+ * Reads JSON and form bodies (docs/reference/rest-api.md#body-formats). An empty body of any content type is `{}`, and so
+ * is that of a request without holders, which is not read.
+ * Fails with request.too_large, request.too_much_in_flight, request.unsupported_media_type, request.invalid_json,
+ * request.too_many_fields.
+ *
+ * @param holdersOf whom the body counts for.
  */
-export const bodyReader = (maxBytes: number): readonly RequestHandler[] => [
-  failEarly(express.raw({ type: () => true, limit: maxBytes }), maxBytes),
-  parse,
-];
-
-const parse = (request: Request, _: Response, next: NextFunction): void => {
-  const raw: unknown = request.body;
-  const text = Buffer.isBuffer(raw) ? raw.toString('utf8') : '';
-  if (text.trim() === '') {
+export const bodyReader =
+  (limits: Omit<BodyLimits, 'holders'>, holdersOf: (request: Request) => ByteHolders | undefined): RequestHandler =>
+  (request, _response, next) => {
     request.body = {};
-    next();
-    return;
-  }
+    const holders = hasBody(request) ? holdersOf(request) : undefined;
+    if (!holders) return next();
+    readUnpackedBody(request, { ...limits, holders })
+      .then((body) => {
+        request.body = parsed(request, bytesOf(body, limits.maxBytes, request));
+        next();
+      })
+      .catch(next);
+  };
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const parsed = (request: Request, bytes: Buffer): unknown => {
+  const text = bytes.toString('utf8');
+  if (text.trim() === '') return {};
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  if (isJson(type) || (type === '' && /^\s*[[{]/.test(text))) {
-    request.body = objectOf(parseJson(text));
-  } else if (type === 'application/x-www-form-urlencoded') {
-    checkIsForm(text);
-    request.body = parseForm(text);
-  } else {
-    throw unsupported(type);
-  }
-  next();
+  if (isJson(type) || (type === '' && /^\s*[[{]/.test(text))) return objectOf(parseJson(text));
+  if (type !== 'application/x-www-form-urlencoded') throw unsupported(type);
+  checkIsForm(text);
+  return parseForm(text);
 };
 
 const unsupported = (type: string): DomainError => {
@@ -129,47 +137,22 @@ export const checkFields = (count: number, where: string): void => {
   });
 };
 
-/** An error of zlib, whose codes are `Z_DATA_ERROR` and the like, or `ERR_…` for Brotli. */
-const isInflateError = (error: Error): boolean =>
-  'code' in error && typeof error.code === 'string' && /^(Z_|ERR_)/.test(error.code);
-
-/** Turns the reader's own failures into domain errors. */
-const failEarly =
-  (read: RequestHandler, maxBytes: number): RequestHandler =>
-  (request, response, next) =>
-    void read(request, response, (error?: unknown) =>
-      next(error === undefined ? undefined : bodyError(error, maxBytes, request.headers['content-encoding'])),
-    );
-
-const bodyError = (error: unknown, maxBytes: number, encoding: string | undefined): unknown => {
-  if (!(error instanceof Error)) return error;
-  if (isInflateError(error) && encoding !== undefined) {
-    const text = `the body is not valid ${encoding}, which the header Content-Encoding names (${error.message}): compress it so, or leave the header out`;
-    return new DomainError('request.invalid_parameter', text, { field: 'content-encoding', actual: encoding });
+/** Throws what kept the body from being read. */
+const bytesOf = (body: Body, maxBytes: number, { headers }: Request): Buffer => {
+  if (body === 'client left') throw new DomainError('request.invalid_json', 'the body was cut off: request aborted');
+  if ('bytes' in body) return body.bytes;
+  if ('refused' in body) throw body.refused;
+  const encoding = headers['content-encoding'];
+  if ('notPacked' in body) {
+    const text = `the body is not valid ${String(encoding)}, which the header Content-Encoding names (${body.notPacked.message}): compress it so, or leave the header out`;
+    throw new DomainError('request.invalid_parameter', text, { field: 'content-encoding', actual: encoding });
   }
-  if (!('type' in error)) return error;
-  const declared = 'length' in error && typeof error.length === 'number' ? error.length : undefined;
-  const received = 'received' in error && typeof error.received === 'number' ? error.received : undefined;
-  switch (error.type) {
-    case 'entity.too.large': {
-      const actual = declared ?? received;
-      const size =
-        declared === undefined
-          ? `more (${String(received ?? maxBytes + 1)} bytes before reading stopped)`
-          : `${declared} bytes`;
-      return new DomainError('request.too_large', `the body is above the limit of ${maxBytes} bytes: it has ${size}`, {
-        limit: maxBytes,
-        ...(actual === undefined ? {} : { actual }),
-      });
-    }
-    case 'encoding.unsupported':
-      return new DomainError('request.unsupported_media_type', `${error.message}: send it uncompressed or as gzip`, {
-        field: 'content-encoding',
-      });
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return new DomainError('request.invalid_json', `the body was cut off: ${error.message}`);
-    default:
-      return error;
+  if ('unknownEncoding' in body) {
+    const text = `unsupported content encoding "${body.unknownEncoding}": send it uncompressed or as gzip`;
+    throw new DomainError('request.unsupported_media_type', text, { field: 'content-encoding' });
   }
+  const { tooLarge, declared } = body;
+  const size = declared ? `${tooLarge} bytes` : `more (${tooLarge} bytes before reading stopped)`;
+  const text = `the body is above the limit of ${maxBytes} bytes: it has ${size}`;
+  throw new DomainError('request.too_large', text, { limit: maxBytes, actual: tooLarge });
 };

@@ -13,8 +13,15 @@ export interface Client {
   readonly host: string;
 }
 
-/** Headers that reveal a proxy. */
-const FORWARDING = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip'];
+/** Headers that proxies, load balancers and tunnels add, besides `x-forwarded-…`, `x-original-…` and `cf-…`. */
+const FORWARDING = new Set([
+  ...['forwarded', 'forwarded-for', 'via', 'true-client-ip', 'fastly-client-ip', 'fly-client-ip', 'client-ip'],
+  ...['x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'x-remote-ip', 'x-remote-addr', 'x-proxyuser-ip'],
+  ...['x-envoy-external-address', 'x-appengine-user-ip', 'x-azure-clientip', 'x-amzn-trace-id', 'cdn-loop'],
+  ...['x-host', 'x-scheme', 'x-url-scheme', 'x-original-url', 'x-rewrite-url', 'tailscale-user-login'],
+  ...['proxy-connection', 'front-end-https', 'wl-proxy-client-ip', 'x-arr-ssl', 'x-arr-log-id'],
+]);
+const FORWARDING_PREFIX = /^(x-forwarded|x-original-|cf-)/;
 const HOST = /^[A-Za-z0-9._:[\]-]{1,255}$/;
 
 /**
@@ -56,7 +63,7 @@ export class TrustedProxies {
     const names = Object.keys(req.headers);
     const peer = parse(peerOf(req));
     return (
-      names.some((name) => name.startsWith('x-forwarded') || FORWARDING.includes(name)) ||
+      names.some((name) => FORWARDING.has(name) || FORWARDING_PREFIX.test(name)) ||
       (peer !== undefined && this.trusts(peer))
     );
   }
@@ -79,6 +86,10 @@ export class TrustedProxies {
 }
 
 export const isLoopback = (req: IncomingMessage): boolean => parse(peerOf(req))?.range() === 'loopback';
+
+/** Whether a host name, with or without a port, means this machine. */
+export const isLoopbackHost = (host: string): boolean =>
+  /^([^:]+\.)?localhost\.?(:\d+)?$/i.test(host) || parse(host)?.range() === 'loopback';
 
 /** Key of limits per address. An IPv6 /64 counts as one client, because one customer holds the whole network. */
 export const limitKeyOf = (address: string): string => {

@@ -5,8 +5,9 @@ import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { shownPath } from '#libs/kernel/mask-secrets.js';
 import { CALLERS, type Callers } from '#libs/http/callers.js';
-import { isKnown } from './api-key.guard.js';
+import { knownCaller } from './api-key.guard.js';
 import { bodyReader, checkFields } from './body.js';
+import { BYTES_IN_FLIGHT, holdersOf, type HttpBytes } from './bytes-in-flight.js';
 import { countFields } from './form-fields.js';
 import { normaliseUrl } from './normalise-url.js';
 import { openApiRoute } from './openapi-route.js';
@@ -75,8 +76,15 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
   if (options.noRoom) app.use(refuseAdditions(options.noRoom));
   if (options.serves !== undefined && options.serves !== 'everything') app.use(refuseOtherHalf(options.serves));
   app.use(openApiRoute(app));
-  const readers = bodyReader(options.maxBodyBytes);
-  for (const reader of readers) app.use(forKnown(app.get<Callers>(CALLERS), reader));
+  const callers = app.get<Callers>(CALLERS);
+  const { bodies } = app.get<HttpBytes>(BYTES_IN_FLIGHT);
+  // The body of a request without a known key is not read, because the guard refuses that request anyway.
+  app.use(
+    bodyReader({ maxBytes: options.maxBodyBytes, bodies }, (request) => {
+      const caller = knownCaller(request, callers);
+      return caller && holdersOf(caller);
+    }),
+  );
 };
 
 const identified: RequestHandler = (request, response, next) => {
@@ -118,15 +126,6 @@ const normalised: RequestHandler = (request, _response, next) => {
   if (mark !== -1) checkFields(countFields(request.url.slice(mark + 1)), 'the query');
   next();
 };
-
-/** Skips the body of a request without a known key, because the guard refuses that request anyway. */
-const forKnown =
-  (callers: Callers, reader: RequestHandler): RequestHandler =>
-  (request, response, next) => {
-    if (isKnown(request, callers)) return reader(request, response, next);
-    request.body = {};
-    next();
-  };
 
 /** Paths of the routes that tell of the process and not of its users' resources. */
 export const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);

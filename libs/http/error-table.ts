@@ -21,6 +21,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'request.too_large': { status: 413, word: 'too_large' },
   'request.unsupported_media_type': { status: 415, word: 'unsupported_media_type' },
   'request.rate_limited': { status: 429, word: 'rate_limited', retryAfter: 1 },
+  'request.too_much_in_flight': { status: 429, word: 'too_much_in_flight', retryAfter: 1 },
   'request.not_caught_up': { status: 503, word: 'not_caught_up', retryAfter: 1 },
   'request.idempotency_mismatch': { status: 422, word: 'idempotency_mismatch' },
   'request.in_progress': { status: 409, word: 'request_in_progress', retryAfter: 2 },

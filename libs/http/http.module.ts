@@ -3,7 +3,9 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { CLOCK, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
+import { AnswerInterceptor } from './answer.interceptor.js';
 import { ApiKeyGuard } from './api-key.guard.js';
+import { BYTES_IN_FLIGHT, type HttpBytes, httpBytes } from './bytes-in-flight.js';
 import { CALLERS, type Callers } from './callers.js';
 import { ErrorFilter } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
@@ -12,7 +14,6 @@ import { IDEMPOTENCY_RECORDS, type IdempotencyRecords } from './idempotency-reco
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { MisspeltParametersInterceptor } from './misspelt-parameters.interceptor.js';
 import { PositionInterceptor } from './position.interceptor.js';
-import { RawJsonInterceptor } from './raw-json.interceptor.js';
 import { EtagInterceptor } from './preconditions.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { WorkspaceGuard } from './workspace.guard.js';
@@ -27,12 +28,17 @@ export interface HttpModuleOptions extends Partial<HttpSettings> {
   readonly clock: Clock;
   /** Where replies to requests with an Idempotency-Key are kept. */
   readonly idempotency: IdempotencyRecords;
+  /** What requests of this process hold. By default of this module alone. */
+  readonly bytes?: HttpBytes;
 }
+
+const MB = 1024 * 1024;
 
 /** Provides the global guards, interceptors and error filter. */
 @Module({})
 export class HttpModule {
-  static forRoot({ callers, readYourWrites, clock, idempotency, ...settings }: HttpModuleOptions): DynamicModule {
+  static forRoot(options: HttpModuleOptions): DynamicModule {
+    const { callers, readYourWrites, clock, idempotency, bytes = httpBytes(2 * MB, 8 * MB), ...settings } = options;
     return {
       module: HttpModule,
       providers: [
@@ -40,6 +46,7 @@ export class HttpModule {
         { provide: CALLERS, useValue: callers },
         { provide: READ_YOUR_WRITES, useValue: readYourWrites },
         { provide: CLOCK, useValue: clock },
+        { provide: BYTES_IN_FLIGHT, useValue: bytes },
         { provide: IDEMPOTENCY_RECORDS, useValue: idempotency },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: APP_FILTER, useClass: ErrorFilter },
@@ -49,7 +56,7 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: WorkspaceGuard },
         { provide: APP_GUARD, useClass: WritesGuard },
         // The first interceptor sees the reply last.
-        { provide: APP_INTERCEPTOR, useClass: RawJsonInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },
         { provide: APP_INTERCEPTOR, useClass: ParameterLimitsInterceptor },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FieldsInterceptor },

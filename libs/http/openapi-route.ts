@@ -1,5 +1,6 @@
 import { type INestApplication } from '@nestjs/common';
-import { type RequestHandler, type Response } from 'express';
+import { type RequestHandler } from 'express';
+import { type FixedAnswer, fixedAnswer, sendFixed } from './fixed-answer.js';
 
 /**
  * Serves `GET /v1/openapi.json`, and `GET /v1/docs`, which shows it, without an API key. Builds them at the first request
@@ -7,37 +8,31 @@ import { type RequestHandler, type Response } from 'express';
  */
 export const openApiRoute = (app: INestApplication): RequestHandler => {
   let made: Promise<Documents> | undefined;
-  const make = async (): Promise<Documents> => {
-    const [{ openApiText, buildOpenApi }, { docsPage, DOCS_POLICY }] = await Promise.all([
-      import('./openapi.js'),
-      import('./docs-page.js'),
-    ]);
-    return { text: await openApiText(app), page: docsPage(await buildOpenApi(app)), policy: DOCS_POLICY };
-  };
   return (request, response, next) => {
-    const send = senderOf(request.path);
-    if (!send || (request.method !== 'GET' && request.method !== 'HEAD')) {
+    const path = request.path;
+    if (!isDocument(path) || (request.method !== 'GET' && request.method !== 'HEAD')) {
       next();
       return;
     }
-    (made ??= make()).then((documents) => send(documents, response), next);
+    (made ??= documentsOf(app)).then((documents) => sendFixed(documents[path], request, response)).catch(next);
   };
 };
 
-interface Documents {
-  readonly text: string;
-  readonly page: string;
-  readonly policy: string;
-}
+type Documents = Readonly<Record<(typeof PATHS)[number], FixedAnswer>>;
 
-const senderOf = (path: string): ((documents: Documents, response: Response) => void) | undefined => {
-  switch (path) {
-    case '/v1/openapi.json':
-      return ({ text }, response) => void response.type('application/json').send(text);
-    case '/v1/docs':
-      return ({ page, policy }, response) =>
-        void response.type('html').setHeader('Content-Security-Policy', policy).send(page);
-    default:
-      return undefined;
-  }
+const PATHS = ['/v1/openapi.json', '/v1/docs'] as const;
+
+const isDocument = (path: string): path is keyof Documents => (PATHS as readonly string[]).includes(path);
+
+const documentsOf = async (app: INestApplication): Promise<Documents> => {
+  const [{ openApiText, buildOpenApi }, { docsPage, DOCS_POLICY }] = await Promise.all([
+    import('./openapi.js'),
+    import('./docs-page.js'),
+  ]);
+  const page = docsPage(await buildOpenApi(app));
+  const [json, html] = await Promise.all([
+    fixedAnswer(await openApiText(app), { 'content-type': 'application/json; charset=utf-8' }),
+    fixedAnswer(page, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': DOCS_POLICY }),
+  ]);
+  return { '/v1/openapi.json': json, '/v1/docs': html };
 };

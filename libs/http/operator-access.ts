@@ -1,17 +1,31 @@
 import { type IncomingMessage } from 'node:http';
-import { isLoopback, type TrustedProxies } from './client-address.js';
+import { isLoopback, isLoopbackHost, type TrustedProxies } from './client-address.js';
 
 export const OPERATOR_ACCESS = Symbol('OperatorAccess');
 
-/** Decides which clients may read operator data: /metrics and the failing checks of /readyz. */
+/**
+ * Decides which clients may read operator data: /metrics and the failing checks of /readyz
+ * (docs/reference/rest-api.md#operator-access).
+ */
 export class OperatorAccess {
+  private readonly isPublic: boolean;
+
+  /**
+   * @param from `loopback` admits this machine without a proxy in between; `open` admits every client.
+   * @param publicUrl where users reach the server; null when only this machine does.
+   */
   constructor(
-    /** `loopback` admits this machine without a proxy in between; `open` admits every client. */
     private readonly from: 'loopback' | 'open',
     private readonly proxies: TrustedProxies,
-  ) {}
+    publicUrl: string | null = null,
+  ) {
+    this.isPublic = publicUrl !== null && !isLoopbackHost(new URL(publicUrl).host);
+  }
 
   allows(req: IncomingMessage): boolean {
-    return this.from === 'open' || (isLoopback(req) && !this.proxies.isForwarded(req));
+    if (this.from === 'open') return true;
+    if (!isLoopback(req) || this.proxies.isForwarded(req)) return false;
+    // A proxy on this machine that adds no header still passes on the host that its client asked for.
+    return !this.isPublic || isLoopbackHost(req.headers.host ?? '');
   }
 }

@@ -1,3 +1,10 @@
+import { Readable } from 'node:stream';
+import { StreamableFile } from '@nestjs/common';
+
+const TYPE = 'application/json; charset=utf-8';
+/** Characters per write. Small parts are joined and a large one is split. */
+const WRITE_CHARS = 64 * 1024;
+
 /**
  * Value of a reply that is already JSON text. It is written unchanged, neither parsed nor stringified again. The
  * creator guarantees that it is valid JSON.
@@ -6,11 +13,18 @@ export class RawJson {
   constructor(readonly text: string) {}
 }
 
-/** Whether `data` of a reply, or one of its items, has a field that is raw JSON. */
-export const hasRawJson = (reply: unknown): boolean => {
-  if (typeof reply !== 'object' || reply === null || !('data' in reply)) return false;
+/**
+ * Length of the raw JSON in fields of `data` of a reply, or of its items; undefined when there is none.
+ */
+export const rawChars = (reply: object): number | undefined => {
+  if (!('data' in reply)) return undefined;
   const items: readonly unknown[] = Array.isArray(reply.data) ? reply.data : [reply.data];
-  return items.some((item) => typeof item === 'object' && item !== null && Object.values(item).some(isRaw));
+  let chars: number | undefined;
+  for (const item of items) {
+    if (typeof item !== 'object' || item === null) continue;
+    for (const value of Object.values(item)) if (isRaw(value)) chars = (chars ?? 0) + value.text.length;
+  }
+  return chars;
 };
 
 /** Yields the JSON of a reply in parts, one for each raw value. Plain values are written as JSON.stringify does. */
@@ -36,3 +50,39 @@ export function* jsonParts(value: unknown): Generator<string, void, undefined> {
 }
 
 const isRaw = (value: unknown): value is RawJson => value instanceof RawJson;
+
+/** The JSON of a reply, made part by part at the pace of the client. */
+export const streamedJson = (reply: unknown): StreamableFile =>
+  new StreamableFile(Readable.from(gathered(jsonParts(reply)), { objectMode: false }), { type: TYPE });
+
+function* gathered(parts: Iterable<string>): Generator<Buffer, void, undefined> {
+  let small: string[] = [];
+  let chars = 0;
+  for (const part of parts) {
+    if (part.length > WRITE_CHARS) {
+      if (chars > 0) yield Buffer.from(small.join(''));
+      [small, chars] = [[], 0];
+      yield* pieces(part);
+      continue;
+    }
+    if (chars + part.length > WRITE_CHARS && chars > 0) {
+      yield Buffer.from(small.join(''));
+      [small, chars] = [[], 0];
+    }
+    small.push(part);
+    chars += part.length;
+  }
+  if (chars > 0) yield Buffer.from(small.join(''));
+}
+
+function* pieces(text: string): Generator<Buffer, void, undefined> {
+  for (let from = 0; from < text.length;) {
+    let to = from + WRITE_CHARS;
+    // Never split a surrogate pair.
+    if (isHighSurrogate(text.charCodeAt(to - 1))) to++;
+    yield Buffer.from(text.slice(from, to));
+    from = to;
+  }
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

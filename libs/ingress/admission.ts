@@ -4,8 +4,8 @@ import { type Refusal } from '../stream-log/refusal.js';
 export interface Arrival {
   readonly sourceId: string;
   readonly workspaceId: string;
-  /** Declared size of the body; undefined when the request has a body of unknown size. */
-  readonly bytes: number | undefined;
+  /** Size of the body. */
+  readonly bytes: number;
 }
 
 /** A rule for admitting events. `allOf` combines rules. */

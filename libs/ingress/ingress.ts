@@ -1,6 +1,8 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { answerAtLast } from '../http/last-answer.js';
+import { type ByteHolders, type HttpBytes } from '../http/bytes-in-flight.js';
 import { type TrustedProxies } from '../http/client-address.js';
+import { type Body, readBody, UNCOUNTED_BYTES } from '../http/read-body.js';
 import { type Clock } from '../kernel/clock.js';
 import { SANDBOX_POLICY } from '../component-model/endpoint-reply.js';
 import { type HttpReply } from '../component-model/run-output.js';
@@ -15,7 +17,6 @@ import { messageOf } from '../kernel/error-message.js';
 import { type Admission, type Arrival } from './admission.js';
 import { type EndpointEvent, endpointEvent } from './endpoint-event.js';
 import { type RateLimit } from './rate-limit.js';
-import { readBody } from './read-body.js';
 import { RefusedRequest } from './refused-request.js';
 import { type ResponseRelay } from './response-relay.js';
 import { sendReply } from './send-reply.js';
@@ -40,6 +41,8 @@ export interface IngressDependencies {
   /** Endpoints answer at `<key>.<domain>` too. */
   readonly domain: string | null;
   readonly maxBodyBytes: number;
+  /** Bodies on their way in, and replies on their way out. They count for the workspace of the endpoint. */
+  readonly bytes: HttpBytes;
   /** How long a caller waits for `respond`: the run's time limit plus a margin. */
   readonly replyTimeoutMs: number;
   /** Proxies whose headers about the client are trusted. */
@@ -93,13 +96,19 @@ export class Ingress {
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
     if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
 
-    // 2. Refuse or hold a request that comes too fast for this endpoint or for the pipeline.
+    // 2. Refuse a request that comes too fast for this endpoint, and read its body.
     const tooFast = deps.rate.consume(address.key, deps.clock.now());
     if (tooFast) return this.refuse(res, 429, 'rate_limited', tooFast.text, tooFast.headers);
     const { sourceId, workspaceId } = target;
-    const arrival = { sourceId, workspaceId, bytes: declaredBytes(req) };
+    const holders = { workspace: workspaceId };
+    const body = await readBody(req, { maxBytes: deps.maxBodyBytes, bodies: deps.bytes.bodies, holders });
+    if (body === 'client left') return;
+    if (!('bytes' in body)) return this.refuseBody(res, body);
+
+    // 3. Refuse or hold it while there is no room for it in the pipeline.
+    const arrival = { sourceId, workspaceId, bytes: body.bytes.length };
     const entered = deps.admission.enter(arrival);
-    const refusal = entered === true ? undefined : await entered;
+    const refusal = entered === true ? undefined : await this.heldAtDoor(entered, holders, arrival.bytes);
     if (refusal) {
       deps.onRefused?.(target, refusal);
       const { status, code, text, retryAfterS } = refusal;
@@ -107,9 +116,25 @@ export class Ingress {
     }
     const stay = new Stay(deps.admission, arrival);
     try {
-      await this.receive(address, target, stay, req, res);
+      await this.receive(address, target, stay, body.bytes, req, res);
     } finally {
       stay.end();
+    }
+  }
+
+  /** A body that waits at the door still counts. It was counted until now, so it fits, or it is one among few. */
+  private async heldAtDoor(
+    entered: Promise<Refusal | undefined>,
+    holders: ByteHolders,
+    bytes: number,
+  ): Promise<Refusal | undefined> {
+    if (bytes <= UNCOUNTED_BYTES) return entered;
+    const { bodies } = this.deps.bytes;
+    bodies.hold(holders, bytes);
+    try {
+      return await entered;
+    } finally {
+      bodies.release(holders, bytes);
     }
   }
 
@@ -117,16 +142,11 @@ export class Ingress {
     address: Address,
     target: EndpointTarget,
     stay: Stay,
+    body: Buffer,
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<void> {
     const { deps } = this;
-    // 3. Read and parse the body.
-    const body = await readBody(req, deps.maxBodyBytes);
-    if ('tooLarge' in body) {
-      const text = `body of ${body.tooLarge} bytes is above the limit of ${deps.maxBodyBytes} bytes`;
-      return this.refuse(res, 413, 'too_large', text, { connection: 'close' });
-    }
     const client = deps.proxies.clientOf(req);
     let event: EndpointEvent;
     let switches: Switches;
@@ -137,7 +157,7 @@ export class Ingress {
         path: address.path,
         query: address.query,
         headers: plainHeaders(req),
-        body: body.bytes,
+        body,
         clientIp: client.address,
         url: `${client.scheme}://${client.host}${req.url ?? ''}`,
       };
@@ -213,6 +233,14 @@ export class Ingress {
     req: IncomingMessage,
     res: ServerResponse,
   ): void {
+    const bytes = answer.body.length;
+    if (bytes > UNCOUNTED_BYTES) {
+      const { answers } = this.deps.bytes;
+      const holders = { workspace: target.workspaceId };
+      const refused = answers.tryHold(holders, bytes);
+      if (refused) return this.refuseBody(res, { refused });
+      res.once('close', () => answers.release(holders, bytes));
+    }
     try {
       sendReply(res, answer, req.method === 'HEAD', address.base);
     } catch (error) {
@@ -242,6 +270,15 @@ export class Ingress {
 
   private refuseDeleted(res: ServerResponse): void {
     this.refuse(res, 404, 'not_found', 'the source was deleted');
+  }
+
+  private refuseBody(res: ServerResponse, body: Exclude<Body, 'client left'>): void {
+    if ('tooLarge' in body) {
+      const text = `body of ${body.tooLarge} bytes is above the limit of ${this.deps.maxBodyBytes} bytes`;
+      return this.refuse(res, 413, 'too_large', text, { connection: 'close' });
+    }
+    if ('refused' in body)
+      this.refuse(res, 429, 'too_much_in_flight', body.refused.message, { 'retry-after': '1', connection: 'close' });
   }
 
   private refuse(
@@ -289,10 +326,6 @@ const ACCEPTED_HEADERS = {
   'content-type': 'application/json',
   'content-length': String(ACCEPTED.length),
 };
-
-/** Undefined for a body that comes in chunks. Node has checked the header. */
-const declaredBytes = ({ headers }: IncomingMessage): number | undefined =>
-  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
 
 const plainHeaders = (req: IncomingMessage): Record<string, string> => {
   const headers: Record<string, string> = {};

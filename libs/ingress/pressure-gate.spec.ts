@@ -9,7 +9,6 @@ const LIMITS: PressureLimits = {
   paced: 1_000,
   pacedMs: 0,
   bytes: 100,
-  undeclared: 60,
   heldOfSource: 1,
   held: 3,
   heldMs: 100,
@@ -37,7 +36,7 @@ const world = (over: Partial<PressureLimits> = {}) => {
 };
 
 const arrival = (sourceId: string, workspaceId = 'o_1', bytes = 0): Arrival => ({ sourceId, workspaceId, bytes });
-const UNDECLARED: Arrival = { ...arrival('dc_a'), bytes: undefined };
+const LARGE = arrival('dc_a', 'o_1', 60);
 const refusalOf = async (entered: true | Promise<Refusal | undefined>): Promise<Refusal | undefined> =>
   entered === true ? undefined : entered;
 
@@ -178,12 +177,12 @@ describe('pressure gate', () => {
     gate.close();
   });
 
-  it('counts a body of unknown size with the most that it may have, and bytes until they are stored', async () => {
+  it('counts bytes until they are stored', async () => {
     const { gate, state } = world({ source: 100, workspace: 100 });
-    expect(gate.enter(UNDECLARED)).toBe(true);
-    const held = gate.enter(UNDECLARED);
+    expect(gate.enter(LARGE)).toBe(true);
+    const held = gate.enter(LARGE);
     expect(held).not.toBe(true);
-    gate.left(UNDECLARED);
+    gate.left(LARGE);
     expect(await held).toBeUndefined();
     const late = gate.enter(arrival('dc_a', 'o_1', 50));
     state.now = 200;

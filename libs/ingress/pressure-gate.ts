@@ -25,8 +25,6 @@ export interface PressureLimits {
   readonly pacedMs: number;
   /** Most bytes of arrivals that are not yet stored, of all workspaces together. */
   readonly bytes: number;
-  /** Bytes that count for a request that does not declare its size. */
-  readonly undeclared: number;
   /** Most arrivals that wait for room, of one source and in total, and how long each waits. */
   readonly heldOfSource: number;
   readonly held: number;
@@ -180,7 +178,7 @@ export class PressureGate implements Admission {
   private tooManyBytes(arrival: Arrival): Refusal | undefined {
     const { limits, bySource, byWorkspace } = this;
     const { sourceId, workspaceId } = arrival;
-    const bytes = this.bytesOf(arrival);
+    const { bytes } = arrival;
     const all = this.bytes + this.inFlight.queuedBytes() + bytes;
     if (all <= limits.bytes) return undefined;
     const [source, workspace] = [bySource.get(sourceId), byWorkspace.get(workspaceId)];
@@ -196,17 +194,13 @@ export class PressureGate implements Admission {
     );
   }
 
-  private bytesOf({ bytes }: Arrival): number {
-    return bytes ?? this.limits.undeclared;
-  }
-
   private refusal(sourceId: string, reason: string): Refusal {
     const text = `source ${sourceId} takes no more events for the moment: ${reason}. Send it again later`;
     return { status: 503, code: 'overloaded', text, retryAfterS: RETRY_AFTER_S };
   }
 
   private count(arrival: Arrival, sign: 1 | -1): void {
-    const bytes = sign * this.bytesOf(arrival);
+    const bytes = sign * arrival.bytes;
     this.bytes += bytes;
     const { sourceId, workspaceId } = arrival;
     const before = this.bySource.size;

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'request.too_large'
   | 'request.unsupported_media_type'
   | 'request.rate_limited'
+  | 'request.too_much_in_flight'
   | 'request.not_caught_up'
   | 'request.conflict'
   | 'request.precondition_failed'

@@ -2,6 +2,7 @@ import { dataStoresOf, readModelsIn } from '#libs/composition/control-plane.js';
 import { appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { appliedEverywhere } from '#libs/cluster/cluster.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
+import { httpBytesOf } from '#libs/composition/pressure.js';
 import { runRole } from '#libs/composition/role.js';
 import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
 import { appliedEventsIn } from '#libs/composition/stream-projections.js';
@@ -60,6 +61,7 @@ runRole('command-api', openDistributed, async (role) => {
   const door = doorOfApi(startLoggedBacklog(role, role.startBacklog()), config, () => clock.now());
   const api = await createApi({
     config,
+    bytes: httpBytesOf(config),
     plane,
     topics,
     urls,

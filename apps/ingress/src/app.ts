@@ -1,5 +1,6 @@
 import { runRole } from '#libs/composition/role.js';
 import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';
+import { httpBytesOf } from '#libs/composition/pressure.js';
 import { startIngressRole } from '#libs/composition/roles/ingress.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
@@ -15,7 +16,8 @@ runRole('ingress', openDistributed, async (role) => {
 
   // 6. Endpoints, behind the gate that limits arrivals to what the other roles can take.
   const backlog = startLoggedBacklog(role, role.startBacklog());
-  const ingress = startIngressRole(role, { backlog, counting: backlog.counting, relay: channel.relay });
+  const bytes = httpBytesOf(role.config);
+  const ingress = startIngressRole(role, { backlog, counting: backlog.counting, relay: channel.relay, bytes });
 
   // 7. The port, with the telemetry routes of every role.
   front.serve((req, res) => void (ingress.handle(req, res) || serveTelemetry(req, res)));

@@ -3,6 +3,7 @@ import { createApi } from '#libs/composition/api.js';
 import { readModelsApplied } from '#libs/cluster/cluster.js';
 import { queriesOnly } from '#libs/composition/queries-only.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
+import { httpBytesOf } from '#libs/composition/pressure.js';
 import { runRole } from '#libs/composition/role.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
@@ -15,6 +16,7 @@ runRole('query-api', openDistributed, async (role) => {
   // 5. The API without its write routes.
   const api = await createApi({
     config,
+    bytes: httpBytesOf(config),
     plane,
     topics,
     urls,

@@ -1,6 +1,7 @@
 import { type ControlPlane } from '#libs/composition/control-plane.js';
 import { type DiskWatch } from '#libs/composition/disk-watch.js';
 import { LocalBacklog } from '#libs/composition/local-backlog.js';
+import { httpBytesOf } from '#libs/composition/pressure.js';
 import { startIngressRole } from '#libs/composition/roles/ingress.js';
 import { type Room } from '#libs/composition/roles/role-process.js';
 import { startRouterRole } from '#libs/composition/roles/router.js';
@@ -11,6 +12,7 @@ import { type Sandboxing } from '#libs/composition/sandboxing.js';
 import { streamProjections, streamProjector } from '#libs/composition/stream-projections.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { type Config } from '#libs/config/index.js';
+import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { type SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { type Ingress } from '#libs/ingress/ingress.js';
 import { ResponseRelay } from '#libs/ingress/response-relay.js';
@@ -29,6 +31,8 @@ export interface EveryRole extends StreamReadModels {
   readonly ingress: Ingress;
   readonly runner: Runner;
   readonly relay: ResponseRelay;
+  /** Shared by the API and the endpoints. */
+  readonly bytes: HttpBytes;
   readonly unread: UnreadLimits;
   readonly sourceTopics: SourceTopics;
   readonly webhookTopics: WebhookTopics;
@@ -71,7 +75,8 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     waiting: (webhookId) => plane.engines.schedule.bytesOf(webhookId),
   });
   await startSchedulerRole(own);
-  const ingress = startIngressRole(own, { backlog, room, relay });
+  const bytes = httpBytesOf(config);
+  const ingress = startIngressRole(own, { backlog, room, relay, bytes });
 
   const { log, journal, ticks, delayed, schedule } = plane.engines;
   const forget = (sourceId: string): Promise<void> => runner.forget(sourceId);
@@ -79,6 +84,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     ingress,
     runner,
     relay,
+    bytes,
     unread,
     summaries,
     attempts,

@@ -59,12 +59,13 @@ const WorkspaceAuditEntry = named('WorkspaceAuditEntry', {
 type Entry = TypeOf<typeof WorkspaceAuditEntry>;
 
 const FILTERS = { resource_id: 'resourceId', kind: 'kind', type: 'type', actor: 'actor' } as const;
-const EXPORT_PAGE = 100;
+/** Entries of a page of an export, at first and at most. An entry may have megabytes. */
+const [FIRST_PAGE, LARGEST_PAGE] = [8, 100];
+/** Size of a page above which the next one is shorter. */
+const PAGE_CHARS = 512 * 1024;
 /** Exports at once, of a process and of a workspace in it. */
 const MAX_EXPORTS = 8;
 const EXPORTS_PER_WORKSPACE = 2;
-/** Time after which an export ends that its client does not read. */
-const UNREAD_MS = 60_000;
 
 const TIME = 'epoch seconds or milliseconds, or an ISO 8601 time';
 const ALSO = {
@@ -118,7 +119,6 @@ export class ListWorkspaceAuditController {
     const which = whichOf(workspaceId, params);
     if (!this.exports.tryAcquire(workspaceId)) throw tooManyExports();
     response.once('close', () => this.exports.release(workspaceId));
-    response.setTimeout(UNREAD_MS, () => response.destroy());
     response.status(200).type('application/x-ndjson');
     const lines = Readable.from(this.lines(which));
     // The client left, or a page could not be read: the file ends without its last line, which a reader sees.
@@ -128,12 +128,19 @@ export class ListWorkspaceAuditController {
   }
 
   private async *lines(which: Which): AsyncGenerator<string> {
+    let limit = FIRST_PAGE;
     for (let after: string | undefined; ;) {
-      const page = { ...which, limit: EXPORT_PAGE, ...(after === undefined ? {} : { after }) };
+      const page = { ...which, limit, ...(after === undefined ? {} : { after }) };
       const { docs } = await this.queries.execute(new ListWorkspaceAudit(page));
-      for (const doc of docs) yield `${JSON.stringify(entryOf(doc))}\n`;
+      let chars = 0;
+      for (const doc of docs) {
+        const line = `${JSON.stringify(entryOf(doc))}\n`;
+        chars += line.length;
+        yield line;
+      }
       after = docs.at(-1)?.id;
-      if (docs.length < EXPORT_PAGE) return;
+      if (docs.length < limit) return;
+      limit = chars > PAGE_CHARS ? Math.ceil(limit / 2) : Math.min(2 * limit, LARGEST_PAGE);
     }
   }
 }

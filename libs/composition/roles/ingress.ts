@@ -1,3 +1,4 @@
+import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { type Admission, allOf, refusing } from '#libs/ingress/admission.js';
 import { Ingress } from '#libs/ingress/ingress.js';
@@ -15,12 +16,14 @@ export interface IngressRoleOptions {
   readonly counting?: Admission;
   /** Gives the replies of runs to the requests that wait for them. */
   readonly relay: ResponseRelay;
+  /** What requests of this process hold. */
+  readonly bytes: HttpBytes;
 }
 
 /** Role `ingress`, step 1 of the path of an event. Admits what the other roles can take. The caller serves requests. */
 export const startIngressRole = (
   { config, plane, topics, forms, logger, metrics, platformEvents, closing }: RoleProcess,
-  { backlog, room, counting, relay }: IngressRoleOptions,
+  { backlog, room, counting, relay, bytes }: IngressRoleOptions,
 ): Ingress => {
   const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
   closing('gate', async () => gate.close());
@@ -41,6 +44,7 @@ export const startIngressRole = (
     rate: new RateLimit(config.endpointRate, config.endpointBurst),
     domain: config.endpointDomain,
     maxBodyBytes: config.maxBodyKb * 1024,
+    bytes,
     // A run may wait for its turn before it uses its whole time limit.
     replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
     proxies: new TrustedProxies(config.trustedProxies),

@@ -1,5 +1,6 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { httpBytes } from '../../http/bytes-in-flight.js';
 import { TrustedProxies } from '../../http/client-address.js';
 import { ALL_FORMS } from '../../kernel/forms.js';
 import { type LogRecord, type StreamLog } from '../../stream-log/stream-log.js';
@@ -38,6 +39,7 @@ export const ingressWorld = async (over: Partial<IngressDependencies> = {}) => {
     rate: new RateLimit(0, 0),
     domain: null,
     maxBodyBytes: 100,
+    bytes: httpBytes(100, 100),
     replyTimeoutMs: 5_000,
     proxies: new TrustedProxies(['127.0.0.1']),
     clock: { now: () => 1_700_000_000_000 },

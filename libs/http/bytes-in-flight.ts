@@ -1,0 +1,91 @@
+import { Budget, type Holders, type OverBudget } from '../async/budget.js';
+import { DomainError } from '../kernel/domain-error.js';
+import { shareOfHeap } from '../kernel/heap-share.js';
+import { type Caller } from './callers.js';
+
+export const BYTES_IN_FLIGHT = Symbol('BytesInFlight');
+
+/** Whom bytes count for, besides the process. */
+export type ByteHolders = Holders<'user' | 'workspace'>;
+
+/** Whom a request of the API counts for: the caller, and the workspace where that is certain. */
+export const holdersOf = ({ userId, workspaceIds: [only, ...others] }: Caller): ByteHolders =>
+  only === undefined || others.length > 0 ? { user: userId } : { user: userId, workspace: only };
+
+/**
+ * Bytes that requests hold for a client that sends or reads them slowly, bounded for a user, a workspace and the process.
+ * See docs/reference/limits.md#bytes-in-flight.
+ */
+export class BytesInFlight {
+  private readonly budget: Budget<'user' | 'workspace'>;
+
+  constructor(
+    private readonly what: 'request bodies on their way in' | 'answers that are not read yet',
+    limits: Readonly<Record<'user' | 'workspace' | 'process', number>>,
+  ) {
+    this.budget = new Budget<'user' | 'workspace'>(limits);
+  }
+
+  get inUse(): number {
+    return this.budget.inUse;
+  }
+
+  /** Holds the bytes until `release`. Where they do not fit, holds nothing and returns the error: 429, with both numbers. */
+  tryHold(holders: ByteHolders, bytes: number): DomainError | undefined {
+    const over = this.budget.tryHold(holders, bytes);
+    return over && this.refusal(over);
+  }
+
+  /** Like `tryHold`, for bytes that exist or may never come: holds nothing. */
+  refusalOf(holders: ByteHolders, bytes: number): DomainError | undefined {
+    const over = this.budget.over(holders, bytes);
+    return over && this.refusal(over);
+  }
+
+  /** Holds bytes that exist already, also above a limit, until `release`. */
+  hold(holders: ByteHolders, bytes: number): void {
+    this.budget.hold(holders, bytes);
+  }
+
+  release(holders: ByteHolders, bytes: number): void {
+    if (bytes > 0) this.budget.release(holders, bytes);
+  }
+
+  private refusal({ scope, limit, actual }: OverBudget<'user' | 'workspace'>): DomainError {
+    const whose = scope === 'process' ? 'of all users of this process' : `of this ${scope}`;
+    return new DomainError(
+      'request.too_much_in_flight',
+      `${this.what}, ${whose}, would be ${actual} bytes with this one, the limit is ${limit}: ` +
+        'let earlier requests end, then send it again',
+      { limit, actual, scope },
+    );
+  }
+}
+
+/** What a process holds of both. The API and the endpoints of a process share one. */
+export interface HttpBytes {
+  readonly bodies: BytesInFlight;
+  readonly answers: BytesInFlight;
+  /** Bytes that a page of whole events may have. */
+  readonly pageBytes: number;
+}
+
+/**
+ * The limits of a process. One user alone fills none of the process, and always has room for one request.
+ *
+ * @param bodyBytes size of the largest body.
+ * @param pageBytes size of the largest page.
+ */
+export const httpBytes = (bodyBytes: number, pageBytes: number, share: number = shareOfHeap()): HttpBytes => ({
+  bodies: new BytesInFlight('request bodies on their way in', {
+    user: Math.max(share / 8, 2 * bodyBytes),
+    workspace: Math.max(share / 4, 4 * bodyBytes),
+    process: Math.max(share, 8 * bodyBytes),
+  }),
+  answers: new BytesInFlight('answers that are not read yet', {
+    user: Math.max((share * 5) / 8, 2 * pageBytes),
+    workspace: Math.max((share * 3) / 4, 2 * pageBytes),
+    process: Math.max(share, 3 * pageBytes),
+  }),
+  pageBytes,
+});
