@@ -124,7 +124,7 @@ interface ApiParts {
   readonly reactors: readonly ReactorRunner[];
 }
 
-type Edge = Pick<ApiOptions, 'bytes' | 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
+type Edge = Pick<ApiOptions, 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
 
 /** Creates the API with both halves, on the roles of this process. */
 const openApi = (parts: ApiParts, edge: Edge) => {
@@ -134,6 +134,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     config,
     plane,
     topics,
+    bytes: roles.bytes,
     sourceTopics: roles.sourceTopics,
     webhookTopics: roles.webhookTopics,
     readYourWrites: readYourWritesAndReactions(plane.projectors, plane.engines.events, reactors),
@@ -252,15 +253,7 @@ const start = async (): Promise<void> => {
 
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
-  const edge = {
-    bytes: roles.bytes,
-    urls,
-    metrics,
-    readiness,
-    logger: new NestLogger(logger),
-    log: logger,
-    shuttingDown,
-  };
+  const edge = { urls, metrics, readiness, logger: new NestLogger(logger), log: logger, shuttingDown };
   const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors }, edge);
   shutdown.add('api', () => api.close());
   const registry = await startRegistry({ config, api, logger });
