@@ -3,6 +3,7 @@ import { answerAtLast } from '../http/last-answer.js';
 import { type ByteHolders, type HttpBytes } from '../http/bytes-in-flight.js';
 import { type TrustedProxies } from '../http/client-address.js';
 import { type Body, readBody, UNCOUNTED_BYTES } from '../http/read-body.js';
+import { Faults } from '../kernel/faults.js';
 import { type Clock } from '../kernel/clock.js';
 import { SANDBOX_POLICY } from '../component-model/endpoint-reply.js';
 import { type HttpReply } from '../component-model/run-output.js';
@@ -72,7 +73,12 @@ const CORS = {
 
 /** Role `ingress`: step 1 of the path of an event (docs/architecture.md). Plain node:http, ahead of the API. */
 export class Ingress {
-  constructor(private readonly deps: IngressDependencies) {}
+  /** A log that takes no events fails every request in the same way. */
+  private readonly faults: Faults;
+
+  constructor(private readonly deps: IngressDependencies) {
+    this.faults = new Faults({ say: (text, fields) => deps.logger.error(fields, text) });
+  }
 
   /** Serves a request to an endpoint. Returns false for any other request, which is for the API. */
   handle(req: IncomingMessage, res: ServerResponse): boolean {
@@ -84,7 +90,7 @@ export class Ingress {
       answerAtLast(res, { status: 503, code: 'unavailable', error: NOT_STORED, headers });
       this.deps.metrics.refused(503);
       const source = this.deps.endpoint(address.key)?.sourceId;
-      this.deps.logger.error({ source, error: String(error) }, 'ingress.failed');
+      this.faults.met(String(error), 'ingress.failed', { source, error: String(error) });
     });
     return true;
   }

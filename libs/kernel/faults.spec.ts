@@ -33,6 +33,13 @@ describe('faults', () => {
     expect(said).toHaveLength(3);
   });
 
+  it('that differ by the ids of resources are one', () => {
+    const { said, faults } = setUp();
+    for (let n = 0; n < 500; n++) faults.met(`emits of dc_0mwx7xyhwve0${n} cannot be published: away`, `source ${n}`);
+    faults.met('emits of dc_0mwx7xyhwve01 cannot be published: too large', 'another');
+    expect(said).toEqual(['source 0 {}', 'another {}']);
+  });
+
   it('of different causes are told apart, and a bound holds for those that go on', () => {
     const { said, faults } = setUp();
     for (let n = 0; n < 1_000; n++) faults.met(`cause ${n}`, `fault ${n}`);

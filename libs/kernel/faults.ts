@@ -21,9 +21,13 @@ const QUIET_MS = 15_000;
 /** Faults that go on at once. Each has a cause of its own, such as a broker or a group; more of them say nothing more. */
 const MOST = 100;
 
+/** An id of a resource or process (ids.ts). */
+const ID = /\b[a-z]+_0[a-z0-9]{8,}/g;
+
 /**
  * Says each fault once, when it begins, and once more when it is over, with how long it lasted and how often it was met.
- * A fault is known by its cause: what fails because of the same cause is the same fault, whatever failed.
+ * A fault is known by its cause: what fails because of the same cause is the same fault, whatever failed. Causes that
+ * differ by ids only are one, so that a fault of an engine is not said for each source that meets it.
  */
 export class Faults {
   private readonly open = new Map<string, Open>();
@@ -37,8 +41,9 @@ export class Faults {
   }
 
   /** The fault was met. Says so unless it is known. */
-  met(cause: string, text: string, fields: object = {}): void {
+  met(of: string, text: string, fields: object = {}): void {
     if (this.isClosed) return;
+    const cause = causeOf(of);
     const now = this.now();
     const known = this.open.get(cause);
     if (known) {
@@ -54,7 +59,8 @@ export class Faults {
   }
 
   /** Says that the fault is over, if there was one. Idempotent. */
-  over(cause: string): void {
+  over(of: string): void {
+    const cause = causeOf(of);
     const known = this.open.get(cause);
     if (!known) return;
     this.drop(cause, known);
@@ -78,3 +84,5 @@ export class Faults {
     this.open.delete(cause);
   }
 }
+
+const causeOf = (of: string): string => of.replaceAll(ID, '_');

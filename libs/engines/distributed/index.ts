@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
 import { DEFAULT_STREAM_PREFIX } from '#libs/config/engine-settings.js';
 import { CommonClock } from '#libs/kernel/common-clock.js';
+import { messageOf } from '#libs/kernel/error-message.js';
+import { Faults } from '#libs/kernel/faults.js';
 import { type Forms } from '#libs/kernel/forms.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
@@ -31,8 +33,15 @@ export interface DistributedOptions {
  * on `clock` is that of MongoDB, which all processes share.
  */
 export const openDistributed = async (options: DistributedOptions) => {
-  const { config, onWarning, awaiting, relaysLeftOutboxes = false } = options;
+  const { config, awaiting, relaysLeftOutboxes = false } = options;
   const clock = new CommonClock();
+  const faults = new Faults({ say: options.onWarning });
+  // Kafka's adapter knows the broker behind a fault, so it tells by itself.
+  const onWarning = (text: string, fields: object): void => {
+    const error = 'error' in fields ? fields.error : 'err' in fields ? fields.err : undefined;
+    if (error === undefined) options.onWarning(text, fields);
+    else faults.met(`${text}: ${messageOf(error)}`, text, fields);
+  };
   const { dataDir } = config;
   const secretKey = secretKeyOf(dataDir, config.secretKey, config.secretKeyPrevious);
   // The secrets are not in this directory, so it need not wait for their rotation.
@@ -82,6 +91,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     ],
     async close(): Promise<void> {
       following.stop();
+      faults.close();
       // The journal's relay still publishes what it holds.
       await documents.close();
       await kafka.close();
