@@ -68,6 +68,7 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness, bytes }: ApiO
     clock: plane.clock,
     idempotency: plane.engines.records,
     bytes,
+    faultOf: plane.engines.faultOf,
     requestsPerMinute: config.apiRate,
     proxies,
     burst: config.apiBurst,

@@ -3,6 +3,7 @@ import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type ClockSkew } from '#libs/kernel/common-clock.js';
+import { type FaultOf } from '#libs/kernel/engine-unavailable.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
@@ -31,6 +32,8 @@ export interface Engines {
   readonly registry: ProcessRegistry;
   /** The time that all processes of the installation share. */
   readonly clock: Clock;
+  /** What an error of any port tells of the state of its engine. */
+  readonly faultOf: FaultOf;
 }
 
 /** Engines that are servers, each of which may be unavailable. */

@@ -18,7 +18,7 @@ export const createTelemetryApp = async (options: TelemetryAppOptions): Promise<
     bodyParser: false,
     abortOnError: false,
   });
-  app.useGlobalFilters(new ErrorFilter(app.get(HttpAdapterHost)));
+  app.useGlobalFilters(new ErrorFilter(app.get(HttpAdapterHost), () => undefined));
   app.disable('x-powered-by');
   routeByCase(app);
   await app.init();

@@ -1,6 +1,7 @@
 import {
   Catch,
   HttpException,
+  Inject,
   Logger,
   NotFoundException,
   type ArgumentsHost,
@@ -9,7 +10,8 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Request, type Response } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { EventLogUnavailable, RevisionConflict } from '#libs/kernel/event-store.js';
+import { type EngineUnavailable, type FaultOf } from '#libs/kernel/engine-unavailable.js';
+import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { shownPath } from '#libs/kernel/mask-secrets.js';
 import { ERROR_TABLE } from './error-table.js';
@@ -19,6 +21,8 @@ import { parameters } from './parameters.js';
 import { requestIdOf } from './request-state.js';
 import { hintFor } from './no-route.js';
 import { methodsOf } from './routes.js';
+
+export const FAULT_OF = Symbol('FaultOf');
 
 /** Error body of docs/reference/errors.md#error-body. */
 export interface ErrorBody {
@@ -32,7 +36,10 @@ export interface ErrorBody {
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  constructor(private readonly adapter: HttpAdapterHost) {}
+  constructor(
+    private readonly adapter: HttpAdapterHost,
+    @Inject(FAULT_OF) private readonly faultOf: FaultOf,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
@@ -101,16 +108,13 @@ export class ErrorFilter implements ExceptionFilter {
     if (thrown instanceof RevisionConflict) {
       return new DomainError('request.conflict', `${idOfStream(thrown.stream)} is being changed by others: try again`);
     }
-    if (thrown instanceof EventLogUnavailable) {
-      this.logger.error({ msg: 'the event log cannot be reached', err: thrown, requestId: requestIdOf(request) });
-      return new DomainError(
-        'platform.unavailable',
-        'the event log cannot be reached now: try again later. A change may have been made all the same, so look first',
-      );
-    }
     // Own code throws DomainErrors, so a NotFoundException means that no route matched.
     if (thrown instanceof NotFoundException) return this.noRoute(request, response);
-    return undefined;
+    const fault = statusOf(thrown) === undefined ? this.faultOf(thrown) : undefined;
+    if (!fault) return undefined;
+    const { engine } = fault;
+    this.logger.error({ msg: 'an engine is not available', engine, err: thrown, requestId: requestIdOf(request) });
+    return unavailable(fault, request.method);
   }
 
   private hint(request: Request): string {
@@ -142,6 +146,16 @@ export class ErrorFilter implements ExceptionFilter {
     );
   }
 }
+
+const unavailable = ({ full }: EngineUnavailable, method: string): DomainError => {
+  if (full) return new DomainError('platform.storage_full', 'there is no room to store anything: try again later');
+  const text = 'what the server stores cannot be reached now: try again in a few seconds';
+  const isRead = method === 'GET' || method === 'HEAD';
+  return new DomainError(
+    'platform.unavailable',
+    isRead ? text : `${text}. A change may have been made all the same, so look first`,
+  );
+};
 
 const unexpected = (requestId: string): string =>
   `unexpected error; the server's log names it under request id ${requestId}`;

@@ -1,13 +1,14 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type FaultOf } from '#libs/kernel/engine-unavailable.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { CLOCK, READ_YOUR_WRITES } from '#libs/kernel/tokens.js';
 import { AnswerInterceptor } from './answer.interceptor.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { BYTES_IN_FLIGHT, type HttpBytes, httpBytes } from './bytes-in-flight.js';
 import { CALLERS, type Callers } from './callers.js';
-import { ErrorFilter } from './error-filter.js';
+import { ErrorFilter, FAULT_OF } from './error-filter.js';
 import { FieldsInterceptor } from './fields.interceptor.js';
 import { DEFAULT_HTTP_SETTINGS, HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { IDEMPOTENCY_RECORDS, type IdempotencyRecords } from './idempotency-records.js';
@@ -30,6 +31,8 @@ export interface HttpModuleOptions extends Partial<HttpSettings> {
   readonly idempotency: IdempotencyRecords;
   /** What requests of this process hold. By default of this module alone. */
   readonly bytes?: HttpBytes;
+  /** Tells errors that say what state an engine is in. They are answered 503. */
+  readonly faultOf: FaultOf;
 }
 
 const MB = 1024 * 1024;
@@ -38,7 +41,7 @@ const MB = 1024 * 1024;
 @Module({})
 export class HttpModule {
   static forRoot(options: HttpModuleOptions): DynamicModule {
-    const { callers, readYourWrites, clock, idempotency, bytes = httpBytes(2 * MB, 8 * MB), ...settings } = options;
+    const { callers, readYourWrites, clock, idempotency, faultOf, bytes = httpBytes(2 * MB, 8 * MB), ...settings } = options;
     return {
       module: HttpModule,
       providers: [
@@ -49,6 +52,7 @@ export class HttpModule {
         { provide: BYTES_IN_FLIGHT, useValue: bytes },
         { provide: IDEMPOTENCY_RECORDS, useValue: idempotency },
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
+        { provide: FAULT_OF, useValue: faultOf },
         { provide: APP_FILTER, useClass: ErrorFilter },
         // The order matters: identify the caller, then limit its rate, then check its workspace and whether it may write.
         { provide: APP_GUARD, useClass: ApiKeyGuard },

@@ -3,7 +3,8 @@ import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { EventLogUnavailable, RevisionConflict } from '#libs/kernel/event-store.js';
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
+import { RevisionConflict } from '#libs/kernel/event-store.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { OpenToAll, TokenInQuery } from './access.js';
 import { CurrentCaller } from './caller.js';
@@ -73,7 +74,7 @@ const failures: Record<string, () => unknown> = {
   bug: () => new TypeError('secret internals'),
   conflict: () => new RevisionConflict('source-dc_1', 1n, 2n),
   text: () => 'just text',
-  away: () => new EventLogUnavailable('10.0.0.7:2113 refused'),
+  away: () => new EngineUnavailable('EventStoreDB', '10.0.0.7:2113 refused'),
   unwritable: () => new DomainError('webhook.not_found', 'no', { id: 1n }),
   cursor: () => new UnknownCursor('dc_1'),
 };

@@ -38,17 +38,6 @@ export class AppendTooLarge extends DomainError {
   }
 }
 
-/**
- * Thrown when the log could not be reached for as long as a call may take. The events of an append may be in it all the
- * same: a repeat under the same ids finds out.
- */
-export class EventLogUnavailable extends Error {
-  constructor(reason: string, options?: ErrorOptions) {
-    super(`the event log cannot be reached: ${reason}`, options);
-    this.name = 'EventLogUnavailable';
-  }
-}
-
 export interface ReadOptions {
   readonly direction?: 'forwards' | 'backwards';
   /** First revision to return, inclusive. Default: the oldest (forwards) or the newest (backwards). */

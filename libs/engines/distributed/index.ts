@@ -8,9 +8,10 @@ import { type Forms } from '#libs/kernel/forms.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
 import { FIRST_STREAM } from '#libs/tenancy/published.js';
-import { LargeData, openEventStoreDb } from '../eventstoredb/index.js';
-import { openKafka } from '../kafka/index.js';
-import { openMongo } from '../mongodb/index.js';
+import { eventStoreFault, LargeData, openEventStoreDb } from '../eventstoredb/index.js';
+import { faultOf } from '../faults.js';
+import { kafkaFault, openKafka } from '../kafka/index.js';
+import { mongoFault, openMongo } from '../mongodb/index.js';
 import { followServerTime } from './follow-server-time.js';
 import { kafkaSecurityOf } from './kafka-security.js';
 
@@ -82,6 +83,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     leases,
     registry,
     clock,
+    faultOf: faultOf(kafkaFault, mongoFault, eventStoreFault),
     skipped: () => kafka.skipped(),
     inHand: () => kafka.inHand(),
     checks: [

@@ -4,6 +4,7 @@ import { type DataStoreLimits } from '#libs/component-model/data-store-calls.js'
 import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type FaultOf } from '#libs/kernel/engine-unavailable.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
@@ -15,6 +16,8 @@ import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { faultOf } from '../faults.js';
+import { embeddedFault } from './faults.js';
 import { EmbeddedBlobStore } from './stores/blob-store.js';
 import { EmbeddedDelayedEvents } from './stores/delayed-events.js';
 import { EmbeddedDataStoreRecords } from './stores/data-store-records.js';
@@ -77,6 +80,7 @@ export interface EmbeddedEngines {
   readonly blobs: BlobStore;
   readonly records: DataStoreRecords;
   readonly clock: Clock;
+  readonly faultOf: FaultOf;
   stats(): EmbeddedStats;
   /** Bytes waiting for the disk. Cheap enough for every arrival, while `stats` reads file sizes. */
   queuedBytes(): number;
@@ -160,6 +164,7 @@ const assemble = (
     vault,
     blobs,
     records: new EmbeddedDataStoreRecords(writer, readers.data, dataStoreLimits),
+    faultOf: faultOf(embeddedFault),
     stats: () => {
       const stats = writer.stats();
       return {

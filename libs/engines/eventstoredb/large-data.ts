@@ -26,7 +26,7 @@ const PAUSES = { firstMs: 100, longestMs: 10_000, jitter: 0.5 };
 type Blobs = Pick<BlobStore, 'put' | 'get'>;
 
 /** A blob that an event of the log needs is missing. No retry brings it. */
-class MissingData extends Error {
+export class MissingData extends Error {
   override readonly name = 'MissingData';
 }
 

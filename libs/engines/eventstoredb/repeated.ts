@@ -2,8 +2,8 @@ import { ErrorType, isCommandError } from '@eventstore/db-client';
 import { Backoff } from '#libs/async/backoff.js';
 import { DeadlineExceeded } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { EventLogUnavailable } from '#libs/kernel/event-store.js';
 import { UnreadableEvent } from './recorded-event.js';
 
 /** Errors that a retry would not change, or would make worse: a slow server does not need more load. */
@@ -55,13 +55,14 @@ export class Attempts {
 
   /**
    * Resolves after a pause when another attempt is worthwhile. Otherwise rejects: with the error, or with
-   * EventLogUnavailable when another attempt would come too late.
+   * EngineUnavailable when another attempt would come too late.
    */
   async failed(error: unknown): Promise<void> {
     if (!isPassing(error)) throw error;
     const pauseMs = this.backoff.next();
     const until = Math.max(this.startedAt + LEAST_MS, this.outage.begun() + ELECTION_MS);
-    if (performance.now() + pauseMs > until) throw new EventLogUnavailable(messageOf(error), { cause: error });
+    if (performance.now() + pauseMs > until)
+      throw new EngineUnavailable('EventStoreDB', messageOf(error), { cause: error });
     await pause(pauseMs);
   }
 

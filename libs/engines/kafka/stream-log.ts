@@ -1,4 +1,6 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { randomUUID } from 'node:crypto';
+import { Backoff } from '#libs/async/backoff.js';
 import { pause, WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Forms } from '#libs/kernel/forms.js';
@@ -15,7 +17,9 @@ import {
   type TopicSelector,
 } from '#libs/stream-log/stream-log.js';
 import { type BudgetUsage, FetchBudget } from '../fetch-budget.js';
-import { type Cluster, type TopicMetadata } from './wire/cluster.js';
+import { KafkaError } from './wire/broker-connection.js';
+import { type Cluster, RETRY_PAUSES, type TopicMetadata } from './wire/cluster.js';
+import { isLeaderMoving } from './wire/protocol.js';
 import { GroupConsumer } from './consume/group-consumer.js';
 import { isSelected, laneName, parseLane, type PartitionId } from './lane-names.js';
 import { LaneReader } from './consume/lane-reader.js';
@@ -48,6 +52,8 @@ const LONGEST_SOON_MS = 1_500;
 const REFRESH_SHARE = 20;
 /** The group coordinators drop the offsets of a deleted topic with a short delay. */
 const OFFSETS_GONE_MS = 2_000;
+/** About 4 s: within that time every broker has told which topics there are. */
+const TAIL_ATTEMPTS = 8;
 
 /** StreamLog on Kafka. A lane is a partition. Topic and group names carry the prefix. */
 export class KafkaStreamLog implements StreamLog {
@@ -143,7 +149,7 @@ export class KafkaStreamLog implements StreamLog {
 
   async laneOf(topic: string, key: string): Promise<string> {
     const known = await this.find(topic);
-    if (!known) throw new Error(`topic ${topic} does not exist`);
+    if (!known) throw new EngineUnavailable('Kafka', `topic ${topic} does not exist`);
     return laneName(topic, partitionOf(key, known.leaders.length), known.leaders.length);
   }
 
@@ -157,7 +163,7 @@ export class KafkaStreamLog implements StreamLog {
 
   /** All consumers of a group must select the same topics, because lane owners are computed from its members. */
   async consume(options: ConsumeOptions): Promise<Consumer> {
-    if (this.closing) throw new Error('the stream log is closed');
+    if (this.closing) throw new EngineUnavailable('Kafka', 'the stream log is closed');
     const { cluster, offsets, budget } = this;
     const { prefix, sessionTimeoutMs } = this.settings;
     const group = this.full(options.group);
@@ -187,16 +193,34 @@ export class KafkaStreamLog implements StreamLog {
    */
   async tail(topics: TopicSelector, onRecords: (records: readonly StoredRecord[]) => void): Promise<Tail> {
     const group = TAIL_GROUP + randomUUID();
-    await this.cluster.refresh();
-    const partitions = this.select(topics).flatMap((topic) => this.partitionsOf(topic));
-    const ends = await this.offsets.at(partitions, LATEST);
-    const commits = partitions.map((each) => ({ ...each, next: ends.get(keyOf(each)) ?? 0, holder: '' }));
-    if (commits.length > 0) await this.offsets.setCommitted(this.full(group), commits);
+    await this.beginAtEnd(this.full(group), topics);
     const handler = async (batch: LaneBatch): Promise<void> => {
       onRecords(batch.records);
       for (const { offset } of batch.records) batch.ack(offset);
     };
     return this.consume({ group, topics, maxBatch: 500, maxUnacked: 1_000, handler });
+  }
+
+  /** Asks again while topics that were told of turn out to be gone, as when a broker came back without its disk. */
+  private async beginAtEnd(group: string, topics: TopicSelector): Promise<void> {
+    const backoff = new Backoff(RETRY_PAUSES);
+    for (let attempt = 1; ; attempt++) {
+      await this.cluster.refresh();
+      const partitions = this.select(topics).flatMap((topic) => this.partitionsOf(topic));
+      const ends = await this.offsets.at(partitions, LATEST);
+      const commits = partitions.flatMap((each) => {
+        const next = ends.get(keyOf(each));
+        return next === undefined ? [] : [{ ...each, next, holder: '' }];
+      });
+      try {
+        if (commits.length > 0) await this.offsets.setCommitted(group, commits);
+        return;
+      } catch (error) {
+        const isGone = error instanceof KafkaError && isLeaderMoving(error.code);
+        if (!isGone || attempt === TAIL_ATTEMPTS) throw error;
+      }
+      await pause(backoff.next());
+    }
   }
 
   async read(lane: string, after: number, limit: number): Promise<readonly StoredRecord[]> {

@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { MongoClient, type Db, type MongoClientOptions } from 'mongodb';
 import { withDeadline } from '#libs/async/deadline.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
@@ -59,7 +60,11 @@ export const connectMongo = async (url: string, database?: string): Promise<Mong
   const inTime = async (command: Promise<unknown>): Promise<void> => {
     lastFailure = undefined;
     try {
-      await withDeadline(command, PING_MS, () => lastFailure ?? new Error(`no answer within ${PING_MS} ms`));
+      await withDeadline(
+        command,
+        PING_MS,
+        () => lastFailure ?? new EngineUnavailable('MongoDB', `no answer within ${PING_MS} ms`),
+      );
     } catch (error) {
       throw connectionError(error, hosts, reasonOf(error, url));
     }

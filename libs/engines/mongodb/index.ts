@@ -25,6 +25,8 @@ import { MongoTickStore } from './stores/tick-store.js';
 import { MongoUsageStore } from './stores/usage-store.js';
 import { MongoVault } from './stores/vault.js';
 
+export { mongoFault } from './faults.js';
+
 export interface MongoOptions {
   /** mongodb:// or mongodb+srv://; may contain credentials. */
   readonly url: string;

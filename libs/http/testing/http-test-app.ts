@@ -3,6 +3,7 @@ import { type DynamicModule, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { type Caller } from '#libs/http/callers.js';
 import { configureHttp, type ConfigureHttpOptions } from '../configure-http.js';
 import { HttpModule, type HttpModuleOptions } from '../http.module.js';
@@ -39,6 +40,7 @@ export const httpTestApp = async (options: HttpTestAppOptions): Promise<NestExpr
     readYourWrites: { waitFor: async () => true },
     clock: { now: options.now ?? (() => 1_700_000_000_000) },
     idempotency: new InMemoryIdempotencyRecords(),
+    faultOf: (error) => (error instanceof EngineUnavailable ? error : undefined),
     requestsPerMinute: 0,
     ...options.http,
   });

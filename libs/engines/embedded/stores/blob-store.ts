@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -51,7 +52,7 @@ export class EmbeddedBlobStore implements BlobStore {
 
   async fileOf(hash: string): Promise<string> {
     const path = this.path(hash);
-    if (!(await exists(path))) throw new Error(`there is no blob ${hash}`);
+    if (!(await exists(path))) throw new EngineUnavailable('the data directory', `there is no blob ${hash}`);
     return path;
   }
 

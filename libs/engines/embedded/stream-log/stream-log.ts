@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import {
   type ConsumeOptions,
@@ -124,7 +125,7 @@ export class EmbeddedStreamLog implements StreamLog {
   }
 
   async laneOf(topic: string): Promise<string> {
-    if (!this.byName.has(topic)) throw new Error(`topic ${topic} does not exist`);
+    if (!this.byName.has(topic)) throw new EngineUnavailable('the data directory', `topic ${topic} does not exist`);
     return topic;
   }
 

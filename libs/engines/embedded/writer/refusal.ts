@@ -1,9 +1,11 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { storeFull } from '#libs/data-stores/data-store-records.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict, type ExpectedRevision } from '#libs/kernel/event-store.js';
 import { CheckpointConflict } from '#libs/kernel/read-model-store.js';
 import { StateConflict } from '#libs/runner/run-journal.js';
 import { type Failure } from './ops.js';
+import { isBusy } from './sqlite-driver.js';
 
 export const toRevision = (revision: number): ExpectedRevision => (revision < 0 ? 'no_stream' : BigInt(revision));
 
@@ -28,6 +30,9 @@ export const refusal = (failure: Failure): Error => {
     case 'data_store_number':
       return new DomainError('data_store.not_a_number', failure.message);
     case 'failed':
-      return failure.full ? storageFull() : new Error(`not written: ${failure.message}`);
+      if (failure.full) return storageFull();
+      return failure.fatal || isBusy(failure)
+        ? new EngineUnavailable('the data directory', `not written: ${failure.message}`)
+        : new Error(`not written: ${failure.message}`);
   }
 };

@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
@@ -28,7 +29,8 @@ const MIN_WAITING_OPS = 64;
 const LEAST_KEPT = 256 << 10;
 const MAX_KEPT = 2 * MAX_GROUP_BYTES;
 
-const CLOSED = 'the data directory is closed';
+const gone = (reason: string, cause?: unknown): Error => new EngineUnavailable('the data directory', reason, { cause });
+const closed = (): Error => new EngineUnavailable('the data directory', 'the data directory is closed');
 
 /** Called once, in the order of the writes. The error is the reason when nothing was written. */
 export type OnWritten<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
@@ -137,8 +139,8 @@ export class Writer {
     }
     const writer = new Writer(worker, files, onFatal);
     worker.on('message', (message: FromWriter) => writer.receive(message));
-    worker.on('error', (error) => writer.die(asError(error)));
-    worker.on('exit', (code) => writer.die(new Error(`the writer thread ended with code ${code}`)));
+    worker.on('error', (error) => writer.die(gone(asError(error).message, error)));
+    worker.on('exit', (code) => writer.die(gone(`the writer thread ended with code ${code}`)));
     return writer;
   }
 
@@ -147,7 +149,7 @@ export class Writer {
     const { bytes = 256, records, lingerMs = 0 } = options;
     const queue = this.queues.get(FILE_OF[kind]);
     if (this.dead || this.closing || !queue) {
-      written(this.dead ?? new Error(CLOSED), undefined);
+      written(this.dead ?? closed(), undefined);
       return;
     }
     queue.pending.push({
@@ -277,7 +279,7 @@ export class Writer {
 
   private die(error: Error): void {
     if (this.dead) return;
-    this.dead = this.closing ? new Error(CLOSED) : error;
+    this.dead = this.closing ? closed() : error;
     for (const queue of this.queues.values()) {
       const lost = [...queue.inFlight.flat(), ...queue.pending];
       queue.inFlight = [];

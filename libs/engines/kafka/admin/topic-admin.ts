@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { asError } from '#libs/kernel/error-message.js';
@@ -160,7 +161,7 @@ export class TopicAdmin {
     const until = performance.now() + WITHIN_MS;
     const backoff = new Backoff({ firstMs: 10, longestMs: 1_000 });
     for (;;) {
-      let failure: unknown = new Error('the brokers are not ready');
+      let failure: unknown = new EngineUnavailable('Kafka', 'the brokers are not ready');
       try {
         const result = await act();
         if (result !== undefined) return result;

@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
@@ -44,7 +45,8 @@ export class LaneReader {
         continue;
       }
       if (page === 'moving') {
-        if (performance.now() > until) throw new Error(`lane ${lane.name} has no leader to read from`);
+        if (performance.now() > until)
+          throw new EngineUnavailable('Kafka', `lane ${lane.name} has no leader to read from`);
         await pause(backoff.next());
         // Another process may have deleted it, or a broker that has just started may not know it yet.
         if (!(await this.cluster.refreshTopic(partition.topic)) && ++unknown === UNKNOWN) break;

@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type Forms } from '#libs/kernel/forms.js';
@@ -117,7 +118,7 @@ export class Offsets {
       left = (await Promise.all([...this.byLeader(left)].map((each) => this.list(...each, timestamp, found)))).flat();
       left = left.filter(({ topic }) => this.cluster.topic(topic));
     }
-    if (left[0]) throw new Error(`no leader returns the offsets of ${keyOf(left[0])}`);
+    if (left[0]) throw new EngineUnavailable('Kafka', `no leader returns the offsets of ${keyOf(left[0])}`);
     return found;
   }
 
@@ -183,7 +184,10 @@ export class Offsets {
    */
   async groups(prefix: string): Promise<readonly string[]> {
     if (this.cluster.topic(OFFSETS_TOPIC)?.leaders.some((leader) => leader < 0)) {
-      throw new Error(`groups are hidden, because no broker leads a partition of ${OFFSETS_TOPIC}`);
+      throw new EngineUnavailable(
+        'Kafka',
+        `groups are hidden, because no broker leads a partition of ${OFFSETS_TOPIC}`,
+      );
     }
     const lists = await Promise.all(
       this.cluster.brokers().map(async (node) => {

@@ -1,4 +1,5 @@
 import { messageOf } from '#libs/kernel/error-message.js';
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { apiVersionsV3, Connection, protocolErrorsCodesById } from '@platformatic/kafka';
 import { type Api, type Apis } from './protocol.js';
 import { closedUnanswered, connectionError, RefusedConnection } from './refused-connection.js';
@@ -27,7 +28,7 @@ export const failIf = (what: string, code: number, detail?: string | null): void
 };
 
 /** A broker cannot be reached, or does not answer. What fails because of it has this error among its causes. */
-export class BrokerAway extends Error {
+export class BrokerAway extends EngineUnavailable {
   override readonly name = 'BrokerAway';
 
   constructor(
@@ -36,7 +37,7 @@ export class BrokerAway extends Error {
     cause: unknown,
   ) {
     const reason = messageOf(cause);
-    super(reason.includes(broker) ? reason : `${broker}: ${reason}`, { cause });
+    super('Kafka', reason.includes(broker) ? reason : `${broker}: ${reason}`, { cause });
   }
 }
 
@@ -93,7 +94,7 @@ export class BrokerConnection {
   }
 
   private async send<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
-    if (this.closed) throw new Error(`the connection to ${this.host}:${this.port} is closed`);
+    if (this.closed) throw new EngineUnavailable('Kafka', `the connection to ${this.host}:${this.port} is closed`);
     const opening = (this.opened = this.usable());
     let session: Session | undefined;
     try {

@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { Backoff, type BackoffOptions } from '#libs/async/backoff.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
@@ -178,7 +179,7 @@ export class Cluster {
   /** Calls one broker over the connection for this purpose. */
   call<A extends Api>(node: number, purpose: string, api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     const address = this.nodes.get(node);
-    if (!address) return Promise.reject(new Error(`broker ${node} is unknown`));
+    if (!address) return Promise.reject(new EngineUnavailable('Kafka', `broker ${node} is unknown`));
     return this.link(address.host, address.port, `${node} ${purpose}`).call(api, args);
   }
 
@@ -218,9 +219,13 @@ export class Cluster {
     const [first] = refused;
     if (first && refused.length === failures.length) return first;
     const reason = first ?? failures.at(-1);
-    return new Error(`no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(reason)}`, {
-      cause: reason,
-    });
+    return new EngineUnavailable(
+      'Kafka',
+      `no broker of ${this.options.brokers.join(', ')} answers: ${messageOf(reason)}`,
+      {
+        cause: reason,
+      },
+    );
   }
 
   /** Calls the controller's broker. In KRaft, it is any broker, and forwards to the controller. */
@@ -268,7 +273,8 @@ export class Cluster {
   async ping(): Promise<void> {
     const { brokers } = this.options;
     const answer = this.callAny('Metadata', { topics: [] }, 0);
-    const late = (): Error => new Error(`Kafka (${brokers.join(', ')}) does not answer within ${PING_MS} ms`);
+    const late = (): Error =>
+      new EngineUnavailable('Kafka', `Kafka (${brokers.join(', ')}) does not answer within ${PING_MS} ms`);
     await withDeadline(answer, PING_MS, late);
   }
 

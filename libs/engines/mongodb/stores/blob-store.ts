@@ -1,3 +1,4 @@
+import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -51,7 +52,7 @@ export class MongoBlobStore implements BlobStore {
     const path = join(this.cacheDir, checkHash(hash).slice(0, 2), hash);
     if (await holds(path, hash)) return path;
     const text = await this.get(hash);
-    if (text === undefined) throw new Error(`there is no blob ${hash}`);
+    if (text === undefined) throw new EngineUnavailable('MongoDB', `there is no blob ${hash}`);
     await mkdir(join(this.cacheDir, hash.slice(0, 2)), { recursive: true });
     const temporary = `${path}.${randomUUID()}.tmp`;
     try {

@@ -1,0 +1,284 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type NestExpressApplication } from '@nestjs/platform-express';
+import { codeOf, FakeInspector } from '#libs/components/testing/fakes.js';
+import { loadConfig } from '#libs/config/index.js';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
+import { ENGINE_ERRORS, faultOfAny, FULL_ERRORS } from '#libs/engines/testing/engine-errors.js';
+import { ResponseRelay } from '#libs/ingress/response-relay.js';
+import { systemClock } from '#libs/kernel/clock.js';
+import { commandHandler } from '#libs/kernel/handle-command.js';
+import { sourceTopics } from '#libs/runner/source-topics.js';
+import { type OnSettled } from '#libs/stream-log/stream-log.js';
+import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { bootstrap } from '#libs/tenancy/index.js';
+import { appEventsOf, type ApiOptions, createApi, manualRunsOf } from './api.js';
+import { startControlPlane, type WholeControlPlane } from './control-plane.js';
+import { endpointUrls } from './endpoint-urls.js';
+import { type Engines } from './engines.js';
+import { topicPolicy, webhookTopics } from './topic-policy.js';
+
+/** Ports that the API calls. */
+const PORTS = ['events', 'readModels', 'log', 'vault', 'blobs', 'records', 'usage', 'delayed', 'schedule'] as const;
+type Port = (typeof PORTS)[number];
+
+/** What fails now: one method of a port, or all of all ports. */
+let failing: { readonly method: string; readonly error: Error } | undefined;
+const failures = new Map<string, number>();
+
+/** A port whose methods fail when they are told to. */
+const breakable = <P extends object>(name: Port, port: P): P =>
+  new Proxy(port, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property);
+      if (typeof value !== 'function' || typeof property !== 'string') return value;
+      const method = value as (this: P, ...args: unknown[]) => unknown;
+      const key = `${name}.${property}`;
+      return (...args: unknown[]): unknown => {
+        if (failing?.method !== '*' && failing?.method !== key) return method.apply(target, args);
+        const { error } = failing;
+        failures.set(key, (failures.get(key) ?? 0) + 1);
+        if (key === 'log.publishEach') {
+          (args[0] as unknown[]).forEach((_, index) => (args[1] as OnSettled)(index, error));
+          return undefined;
+        }
+        if (['events.read', 'events.subscribe', 'blobs.hashes'].includes(key)) return thrower(error);
+        return Promise.reject(error);
+      };
+    },
+  });
+
+const thrower = (error: Error): AsyncIterable<never> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }),
+});
+
+const methodsOf = (engines: EmbeddedEngines): readonly string[] =>
+  PORTS.flatMap((name) =>
+    Object.getOwnPropertyNames(Object.getPrototypeOf(engines[name]))
+      .filter((property) => property !== 'constructor')
+      .map((property) => `${name}.${property}`),
+  );
+
+let dir: string;
+let engines: EmbeddedEngines;
+let plane: WholeControlPlane;
+let app: NestExpressApplication;
+let url: string;
+let key: string;
+let ids: Readonly<Record<string, string>>;
+
+const apiOf = async (): Promise<NestExpressApplication> => {
+  const config = loadConfig({ SLUICE_DATA_DIR: dir, SLUICE_API_RATE: '0' }, () => undefined);
+  const ports = Object.fromEntries(PORTS.map((name) => [name, breakable(name, engines[name])]));
+  const broken: Engines = { ...engines, ...(ports as Pick<Engines, Port>), faultOf: faultOfAny };
+  const { events, log, schedule, delayed } = broken;
+  const handleCommand = commandHandler({ store: events, upcasters: plane.upcasters });
+  const failingPlane = { ...plane, engines: broken, handleCommand };
+  const topics = topicPolicy(config);
+  const logger = createLogger({ level: 'silent' as 'error', role: 'spec' });
+  const door = { refusal: () => undefined };
+  const parts = { config, plane: failingPlane, topics, log: logger };
+  const forget = (): Promise<void> => Promise.resolve();
+  const unused = (): never => {
+    throw new Error('not used');
+  };
+  const options: ApiOptions = {
+    ...parts,
+    readYourWrites: plane.projectors,
+    hookRunner: { runHook: async () => ({ status: 'ok', logs: [] }), operationEnded: forget },
+    manualRuns: manualRunsOf(parts, new ResponseRelay(), door),
+    appEvents: appEventsOf(parts, door),
+    sourceTopics: sourceTopics({ log, topics, journal: engines.journal, ticks: engines.ticks, delayed, forget }),
+    webhookTopics: webhookTopics(log, topics, schedule),
+    appliedEvents: { waitApplied: async () => true },
+    inspector: new FakeInspector(),
+    caller: { call: async () => ({ status: 'ok', value: '{}', logs: [] }) as never },
+    packages: { install: unused },
+    egress: {} as ApiOptions['egress'],
+    urls: endpointUrls(config, 'http://localhost'),
+    metrics: new Metrics(),
+    readiness: new Readiness(),
+    logger: new NestLogger(logger),
+    shuttingDown: () => false,
+    serves: 'everything',
+  };
+  return createApi(options);
+};
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
+  engines = await openEngines(dir);
+  const onFailure = (error: Error): void => {
+    throw error;
+  };
+  plane = await startControlPlane(engines, systemClock, onFailure, onFailure);
+  const owner = await bootstrap({ ...plane, callers: plane.views.callers }, undefined);
+  if (owner.position !== undefined) await plane.projectors.waitFor(owner.position, 10_000);
+  key = owner.key ?? '';
+  app = await apiOf();
+  await app.listen(0, '127.0.0.1');
+  url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+  const caller = await reply<{ id: string }>('GET', '/v1/users/me');
+  const { data } = await reply<{ data: { id: string }[] }>('GET', '/v1/users/me/workspaces');
+  ids = { user: caller.data.id, workspace: data[0]?.id ?? '' };
+}, 60_000);
+
+afterAll(async () => {
+  failing = undefined;
+  await app.close();
+  await plane.projectors.stop();
+  await plane.usage.close();
+  await engines.close();
+  rmSync(dir, { recursive: true });
+});
+
+const ask = (method: string, path: string, body?: unknown): Promise<Response> =>
+  fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, connection: 'close', 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+const reply = async <T>(method: string, path: string, body?: unknown): Promise<{ readonly data: T } & T> => {
+  const answer = await ask(method, path, body);
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as { data: T } & T;
+};
+
+interface Made {
+  readonly [kind: string]: string;
+}
+let made = 0;
+const idOf = async (path: string, body: unknown): Promise<string> =>
+  (await reply<{ id: string }>('POST', path, body)).data.id;
+
+/** One resource of each kind, so that every route finds one. */
+const make = async (): Promise<Made> => {
+  const n = ++made;
+  const component = codeOf({ salt: n, kind: 'source', key: `c-${n}`, version: '0.0.1' });
+  const [source, webhook, store, account] = [
+    await idOf('/v1/sources', { component_code: component, name: `s${n}` }),
+    await idOf('/v1/webhooks?url=http://example.com/', undefined),
+    await idOf('/v1/data_stores', { name: `d${n}` }),
+    await idOf('/v1/accounts', { app: 'app', credentials: { api_key: 'x' } }),
+  ];
+  await ask('PUT', `/v1/data_stores/${store}/records/k`, { value: 1 });
+  const apiKey = await idOf('/v1/api_keys', { name: `k${n}` });
+  const query = `emitter_id=${source}&listener_id=${webhook}`;
+  const subscription = await idOf(`/v1/subscriptions?${query}`, undefined);
+  return { ...ids, source, webhook, store, account, apiKey, subscription, component };
+};
+
+type Route = readonly [method: string, path: string, body?: unknown];
+
+/** Every documented route, reads first and deletions last. */
+const routes = async (m: Made): Promise<readonly Route[]> => {
+  const doc = (await (await ask('GET', '/v1/openapi.json')).json()) as { paths: Record<string, object> };
+  const all = Object.entries(doc.paths).flatMap(([path, item]) =>
+    Object.keys(item)
+      .filter((method) => ['get', 'post', 'put', 'delete'].includes(method))
+      .map((method): Route => [method.toUpperCase(), concrete(path, m), bodyOf(method, path, m)]),
+  );
+  const order = ['GET', 'PUT', 'POST', 'DELETE'];
+  const resumed: Route = ['GET', `/v1/sources/${m['source']}/sse?last_event_id=1-0`];
+  return [resumed, ...all.sort(([a], [b]) => order.indexOf(a) - order.indexOf(b))];
+};
+
+const concrete = (path: string, m: Made): string => {
+  const kinds: readonly (readonly [RegExp, string])[] = [
+    [/^\/v1\/(sources|audit)\//, 'source'],
+    [/^\/v1\/(orgs|workspaces)\//, 'workspace'],
+    [/^\/v1\/webhooks\//, 'webhook'],
+    [/^\/v1\/data_stores\//, 'store'],
+    [/^\/v1\/accounts\//, 'account'],
+    [/^\/v1\/api_keys\//, 'apiKey'],
+    [/^\/v1\/subscriptions\//, 'subscription'],
+  ];
+  const kind = kinds.find(([pattern]) => pattern.test(path))?.[1] ?? '';
+  const query: Readonly<Record<string, string>> = {
+    '/v1/subscriptions': `?emitter_id=${m['source']}&listener_id=${m['webhook']}`,
+    '/v1/auto_subscriptions': `?event_name=&listener_id=${m['webhook']}`,
+    '/v1/webhooks': '?url=http://example.com/',
+  };
+  const filled = path
+    .replace('{userId}', m['user'] ?? '')
+    .replace('{workspaceId}', m['workspace'] ?? '')
+    .replace('{key}', 'k')
+    .replace('{slug}', 'app')
+    .replace('{deliveryId}', 'dlv_1')
+    .replace('{keyOrId}', `c-${made}`)
+    .replace(/\{(id|idOrSlug)\}/, m[kind] ?? 'x');
+  return filled + (query[path] ?? '');
+};
+
+const bodyOf = (method: string, path: string, m: Made): unknown => {
+  if (method === 'get' || method === 'delete') return undefined;
+  const bodies: Readonly<Record<string, unknown>> = {
+    '/v1/sources': { component_code: codeOf({ salt: `new-${made}` }) },
+    '/v1/components': { component_code: codeOf({ salt: `saved-${made}` }) },
+    '/v1/components/props': { id: `c-${made}`, configured_props: {} },
+    '/v1/components/configure': { id: `c-${made}`, prop_name: 'x', configured_props: {} },
+    '/v1/actions/run': { id: `c-${made}`, configured_props: {} },
+    '/v1/data_stores': { name: `other-${made}` },
+    '/v1/accounts': { app: 'app', credentials: { api_key: 'y' } },
+    '/v1/api_keys': { name: 'other' },
+    '/v1/data_stores/{id}/records/{key}': { value: 2 },
+    '/v1/accounts/{id}': { name: 'renamed', credentials: { api_key: 'z' } },
+    '/v1/apps/{slug}/events': { event_name: 'x', payload: {} },
+    '/v1/workspaces/{id}/members': { user_id: m['user'] },
+    '/v1/workspaces/{id}/members/{userId}': { role: 'owner' },
+    '/v1/sources/{id}/error_emails': { enabled: false },
+  };
+  return bodies[path] ?? { name: `named-${made}` };
+};
+
+/** Asks every route while `failing` fails. Returns those that are answered 500, or 503 without its header. */
+const walk = async (what: NonNullable<typeof failing>): Promise<readonly string[]> => {
+  const all = await routes(await make());
+  const wrong: string[] = [];
+  for (const [method, path, body] of all) {
+    failing = what;
+    const answer = await ask(method, path, body).finally(() => (failing = undefined));
+    const text = answer.headers.get('content-type')?.startsWith('text/event-stream') ? '' : await answer.text();
+    await answer.body?.cancel().catch(() => undefined);
+    const isTrue = answer.status !== 503 || answer.headers.has('retry-after');
+    if (answer.status >= 500 && (answer.status !== 503 || !isTrue))
+      wrong.push(`${what.method}: ${method} ${path}: ${answer.status} ${text}`);
+  }
+  return wrong;
+};
+
+// docs/reference/errors.md#engines
+describe('a route of the API', () => {
+  it('works while no engine fails (control)', async () => {
+    const wrong = await walk({ method: 'none', error: new Error('unused') });
+    expect(wrong).toEqual([]);
+  }, 60_000);
+
+  it('answers a bug with 500 (control)', async () => {
+    expect((await walk({ method: '*', error: new TypeError('x is undefined') })).length).toBeGreaterThan(20);
+  }, 60_000);
+
+  it.each([ENGINE_ERRORS[0]!, ENGINE_ERRORS[15]!, ENGINE_ERRORS[20]!, ENGINE_ERRORS[26]!, FULL_ERRORS[2]!])(
+    'is never answered 500 while everything fails: %s',
+    async (_, error) => {
+      expect(await walk({ method: '*', error })).toEqual([]);
+    },
+    60_000,
+  );
+
+  it('is never answered 500 while one method of a port fails, whichever', async () => {
+    failures.clear();
+    const wrong: string[] = [];
+    for (const [n, method] of methodsOf(engines).entries()) {
+      const [, error] = ENGINE_ERRORS[n % ENGINE_ERRORS.length]!;
+      wrong.push(...(await walk({ method, error })));
+    }
+    expect(wrong).toEqual([]);
+    // The walk reached the ports.
+    expect(failures.size).toBeGreaterThan(20);
+  }, 300_000);
+});

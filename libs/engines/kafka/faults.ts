@@ -1,0 +1,13 @@
+import { GenericError, MultipleErrors } from '@platformatic/kafka';
+import { EngineUnavailable, type FaultOf } from '#libs/kernel/engine-unavailable.js';
+import { KafkaError } from './wire/broker-connection.js';
+import { RefusedConnection } from './wire/refused-connection.js';
+
+/** Every code that a broker answers, and every failure of a connection. */
+export const kafkaFault: FaultOf = (error) =>
+  error instanceof KafkaError ||
+  error instanceof RefusedConnection ||
+  error instanceof GenericError ||
+  error instanceof MultipleErrors
+    ? new EngineUnavailable('Kafka', error.message, { cause: error })
+    : undefined;
