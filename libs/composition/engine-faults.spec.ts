@@ -13,6 +13,7 @@ import { ResponseRelay } from '#libs/ingress/response-relay.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { sourceTopics } from '#libs/runner/source-topics.js';
+import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type OnSettled } from '#libs/stream-log/stream-log.js';
 import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
@@ -20,6 +21,7 @@ import { appEventsOf, type ApiOptions, createApi, manualRunsOf } from './api.js'
 import { startControlPlane, type WholeControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type Engines } from './engines.js';
+import { streamProjections, streamProjector } from './stream-projections.js';
 import { topicPolicy, webhookTopics } from './topic-policy.js';
 
 /** Ports that the API calls. */
@@ -63,12 +65,13 @@ const methodsOf = (engines: EmbeddedEngines): readonly string[] =>
       .map((property) => `${name}.${property}`),
   );
 
+const KEY = 'key-of-the-owner-of-this-spec';
 let dir: string;
 let engines: EmbeddedEngines;
 let plane: WholeControlPlane;
+let projectors: readonly StreamProjector[] = [];
 let app: NestExpressApplication;
 let url: string;
-let key: string;
 let ids: Readonly<Record<string, string>>;
 
 const apiOf = async (): Promise<NestExpressApplication> => {
@@ -116,9 +119,11 @@ beforeAll(async () => {
     throw error;
   };
   plane = await startControlPlane(engines, systemClock, onFailure, onFailure);
-  const owner = await bootstrap({ ...plane, callers: plane.views.callers }, undefined);
+  const { summaries, attempts } = streamProjections(loadConfig({ SLUICE_DATA_DIR: dir }, () => undefined));
+  projectors = [streamProjector(engines, summaries, onFailure), streamProjector(engines, attempts, onFailure)];
+  for (const each of projectors) await each.start();
+  const owner = await bootstrap({ ...plane, callers: plane.views.callers }, KEY);
   if (owner.position !== undefined) await plane.projectors.waitFor(owner.position, 10_000);
-  key = owner.key ?? '';
   app = await apiOf();
   await app.listen(0, '127.0.0.1');
   url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
@@ -130,6 +135,7 @@ beforeAll(async () => {
 afterAll(async () => {
   failing = undefined;
   await app.close();
+  for (const each of projectors) await each.stop();
   await plane.projectors.stop();
   await plane.usage.close();
   await engines.close();
@@ -139,7 +145,7 @@ afterAll(async () => {
 const ask = (method: string, path: string, body?: unknown): Promise<Response> =>
   fetch(url + path, {
     method,
-    headers: { authorization: `Bearer ${key}`, connection: 'close', 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${KEY}`, connection: 'close', 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 const reply = async <T>(method: string, path: string, body?: unknown): Promise<{ readonly data: T } & T> => {
@@ -241,7 +247,13 @@ const walk = async (what: NonNullable<typeof failing>): Promise<readonly string[
   const wrong: string[] = [];
   for (const [method, path, body] of all) {
     failing = what;
-    const answer = await ask(method, path, body).finally(() => (failing = undefined));
+    const answer = await ask(method, path, body)
+      .catch((error: unknown) => `${what.method}: ${method} ${path}: ${String(error)}`)
+      .finally(() => (failing = undefined));
+    if (typeof answer === 'string') {
+      wrong.push(answer);
+      continue;
+    }
     const text = answer.headers.get('content-type')?.startsWith('text/event-stream') ? '' : await answer.text();
     await answer.body?.cancel().catch(() => undefined);
     const isTrue = answer.status !== 503 || answer.headers.has('retry-after');

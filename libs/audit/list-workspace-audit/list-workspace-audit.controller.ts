@@ -109,18 +109,21 @@ export class ListWorkspaceAuditController {
     replies: { 200: { description: 'A line of JSON for each entry, newest first', schema: text('Lines of JSON') } },
     also: ALSO,
   })
-  export(
+  async export(
     @Param('id') id: string,
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
     @Res() response: Response,
-  ): void {
+  ): Promise<void> {
     const workspaceId = memberOf(caller, id);
     const which = whichOf(workspaceId, params);
     if (!this.exports.tryAcquire(workspaceId)) throw tooManyExports();
     response.once('close', () => this.exports.release(workspaceId));
+    const all = this.lines(which);
+    // Read before the answer begins, so that a failure is still answered with its status.
+    const first = await all.next();
     response.status(200).type('application/x-ndjson');
-    const lines = Readable.from(this.lines(which));
+    const lines = Readable.from(linesFrom(first, all));
     // The client left, or a page could not be read: the file ends without its last line, which a reader sees.
     lines.on('error', () => response.destroy());
     response.once('close', () => lines.destroy());
@@ -143,6 +146,12 @@ export class ListWorkspaceAuditController {
       limit = chars > PAGE_CHARS ? Math.ceil(limit / 2) : Math.min(2 * limit, LARGEST_PAGE);
     }
   }
+}
+
+async function* linesFrom(first: IteratorResult<string, void>, others: AsyncGenerator<string>): AsyncGenerator<string> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* others;
 }
 
 const tooManyExports = (): DomainError =>
