@@ -22,7 +22,13 @@ const makeUser = () =>
   new Promise((resolve, reject) => {
     const { hostname, port, username, password: secret } = server;
     const options = {
-      ...{ method: 'POST', hostname, port, path: '/users/', auth: [username, secret].map(decodeURIComponent).join(':') },
+      ...{
+        method: 'POST',
+        hostname,
+        port,
+        path: '/users/',
+        auth: [username, secret].map(decodeURIComponent).join(':'),
+      },
       ...{ ca: caFile === null ? undefined : readFileSync(caFile), agent: false },
       headers: { 'content-type': 'application/json' },
     };

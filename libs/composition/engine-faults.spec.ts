@@ -21,6 +21,7 @@ import { appEventsOf, type ApiOptions, createApi, manualRunsOf } from './api.js'
 import { startControlPlane, type WholeControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type Engines } from './engines.js';
+import { httpBytesOf } from './pressure.js';
 import { streamProjections, streamProjector } from './stream-projections.js';
 import { topicPolicy, webhookTopics } from './topic-policy.js';
 
@@ -91,6 +92,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
   };
   const options: ApiOptions = {
     ...parts,
+    bytes: httpBytesOf(config),
     readYourWrites: plane.projectors,
     hookRunner: { runHook: async () => ({ status: 'ok', logs: [] }), operationEnded: forget },
     manualRuns: manualRunsOf(parts, new ResponseRelay(), door),

@@ -17,6 +17,7 @@ import { account } from '#libs/accounts/index.js';
 import { dataStore } from '#libs/data-stores/index.js';
 import { type ApiOptions, createApi } from './api.js';
 import { startControlPlane, type WholeControlPlane } from './control-plane.js';
+import { httpBytesOf } from './pressure.js';
 import { queriesOnly } from './queries-only.js';
 import { topicPolicy } from './topic-policy.js';
 
@@ -101,6 +102,7 @@ const apiOptions = (plane: WholeControlPlane, standing: { readonly still: boolea
     ...queriesOnly,
     config,
     plane,
+    bytes: httpBytesOf(config),
     topics: topicPolicy(config),
     // Once they stand still, as a process of several whose read models lag: it answers although they have not applied it.
     readYourWrites: {

@@ -198,7 +198,12 @@ const followTables = async (
     readonly tables: readonly LiveView[];
   },
 ): Promise<ControlPlane> => {
-  const plane = await followControlPlane(engines, engines.clock, (error) => shutdown.fail(tablesStopped(error)), tables);
+  const plane = await followControlPlane(
+    engines,
+    engines.clock,
+    (error) => shutdown.fail(tablesStopped(error)),
+    tables,
+  );
   shutdown.add('tables in memory', () => plane.follower.stop());
   shutdown.add('usage', () => plane.usage.close());
   readiness.register('tables in memory', () => plane.follower.status().failure);

@@ -41,7 +41,15 @@ const MB = 1024 * 1024;
 @Module({})
 export class HttpModule {
   static forRoot(options: HttpModuleOptions): DynamicModule {
-    const { callers, readYourWrites, clock, idempotency, faultOf, bytes = httpBytes(2 * MB, 8 * MB), ...settings } = options;
+    const {
+      callers,
+      readYourWrites,
+      clock,
+      idempotency,
+      faultOf,
+      bytes = httpBytes(2 * MB, 8 * MB),
+      ...settings
+    } = options;
     return {
       module: HttpModule,
       providers: [

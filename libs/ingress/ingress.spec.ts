@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { bodyRangeOf, wholeEvent } from '../component-model/http-event.js';
-import { httpBytes } from '../http/bytes-in-flight.js';
 import { TrustedProxies } from '../http/client-address.js';
 import { EARLIER_FORMS } from '../kernel/forms.js';
 import { type Refusal } from '../stream-log/refusal.js';

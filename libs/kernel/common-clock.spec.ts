@@ -6,10 +6,7 @@ class World {
   time = 1_700_000_000_000;
   wallAhead = 0;
   serverAhead = 0;
-  readonly clock = new CommonClock(
-    { now: () => this.time + this.wallAhead },
-    () => this.time - 1_699_999_000_000,
-  );
+  readonly clock = new CommonClock({ now: () => this.time + this.wallAhead }, () => this.time - 1_699_999_000_000);
 
   /** A reading of which the request takes `there` and the answer `back` milliseconds. */
   async read(there = 1, back = 1): Promise<void> {

@@ -17,7 +17,13 @@ runRole(
     const { config, plane, urls, metrics, logger, closing, fail } = role;
 
     // 5. The jail for user code.
-    const sandboxing = await startSandboxing(config, plane.clock, logger, dataStoresOf(plane, logger), metrics.packages);
+    const sandboxing = await startSandboxing(
+      config,
+      plane.clock,
+      logger,
+      dataStoresOf(plane, logger),
+      metrics.packages,
+    );
     closing('sandboxes', () => sandboxing.close());
     enforceIsolation(sandboxing.level, config, plane.views.callers, fail);
     logger.info(isolationFacts(sandboxing.level), 'sandbox.ready');

@@ -15,7 +15,12 @@ export const checkCodeSize = (code: string, files: Readonly<Record<string, strin
   checkLimit('component code and files together', total, limits.totalBytes, 'bytes');
 };
 
-export const checkLimit = (what: string, actual: number, limit: number, unit: 'bytes' | 'files' | 'addresses'): void => {
+export const checkLimit = (
+  what: string,
+  actual: number,
+  limit: number,
+  unit: 'bytes' | 'files' | 'addresses',
+): void => {
   if (actual <= limit) return;
   const text = `${what}: ${actual} ${unit}, the limit is ${limit} ${unit}`;
   throw new DomainError('component.too_large', `${text}; make it smaller, or raise the limit of this server`, {

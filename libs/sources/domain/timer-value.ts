@@ -53,7 +53,12 @@ const parseTimer = (prop: string, value: unknown, now: number): Timer => {
 const checkText = (prop: string, field: keyof typeof TIMER_TEXTS, value: unknown): void => {
   const limit = TIMER_TEXTS[field];
   if (typeof value !== 'string' || value.length <= limit) return;
-  throw invalidProp(prop, `a timer whose ${field} has at most ${limit} characters`, `${value.length} characters`, limit);
+  throw invalidProp(
+    prop,
+    `a timer whose ${field} has at most ${limit} characters`,
+    `${value.length} characters`,
+    limit,
+  );
 };
 
 const intervalOf = (prop: string, value: unknown): number => {

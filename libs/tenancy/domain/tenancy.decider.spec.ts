@@ -168,7 +168,9 @@ describe('workspace', () => {
     // Of two owners who remove each other, the first does.
     given(workspace, [created, second, gone]).when(by('u_2', 'u_1')).thenThrows('auth.not_an_owner');
     // A member removes nobody, changes no role and adds nobody. Each may leave.
-    given(workspace, [created, added]).when(by('u_2', 'u_1')).thenThrows('auth.not_an_owner', /only an owner/);
+    given(workspace, [created, added])
+      .when(by('u_2', 'u_1'))
+      .thenThrows('auth.not_an_owner', /only an owner/);
     given(workspace, [created, added])
       .when({ ...add, type: 'change_role', role: 'owner', by: 'u_2' })
       .thenThrows('auth.not_an_owner');

@@ -1,9 +1,5 @@
 import { type AnyBulkWriteOperation, type Collection } from 'mongodb';
-import {
-  type CollectionSchema,
-  type ReadModelWrite,
-  type PageWhere,
-} from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema, type ReadModelWrite, type PageWhere } from '#libs/kernel/read-model-store.js';
 import { fieldName, type StoredDoc } from './read-model-documents.js';
 import { isDuplicateKey } from '../server-errors.js';
 
