@@ -96,12 +96,6 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const { manualRuns, appEvents } = options;
   const actions = actionRunner(options, auths);
   const starting = startingRuns(quotaKeeper(config, plane, options.log), { manualRuns, appEvents, actions });
-  const fetchOne: FetchText = (url, signal) =>
-    fetchText(url, {
-      dispatcher: egress.dispatcher,
-      maxBytes: codeLimits.fileBytes,
-      ...(signal === undefined ? {} : { signal }),
-    });
   return [
     TenancyModule.forRoot({
       ...common,
@@ -118,7 +112,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       inspector,
       calls: componentCalls(options.caller, blobs, auths, installPackages(blobs, options.packages)),
       vault,
-      fetcher: crawledFetcher(fetchOne, codeLimits),
+      fetcher: crawledFetcher(fileFetcher(egress, codeLimits.fileBytes), codeLimits),
       codeLimits,
       inspectionLimits: {
         atOnce: config.buildsAtOnce,
@@ -148,6 +142,11 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
     AuditModule.forRoot({ events, readModels, upcasters, auditable: auditableResources }),
   ];
 };
+
+const fileFetcher =
+  ({ dispatcher }: ApiOptions['egress'], maxBytes: number): FetchText =>
+  (url, signal) =>
+    fetchText(url, { dispatcher, maxBytes, ...(signal === undefined ? {} : { signal }) });
 
 const replaysOf = ({ readModels, schedule }: Engines): Replays => ({
   keptIn: async (...range) => {

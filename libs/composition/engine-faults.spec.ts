@@ -83,7 +83,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
   const handleCommand = commandHandler({ store: events, upcasters: plane.upcasters });
   const failingPlane = { ...plane, engines: broken, handleCommand };
   const topics = topicPolicy(config);
-  const logger = createLogger({ level: 'silent' as 'error', role: 'spec' });
+  const logger = createLogger({ level: 'silent', role: 'spec' });
   const door = { refusal: () => undefined };
   const parts = { config, plane: failingPlane, topics, log: logger };
   const forget = (): Promise<void> => Promise.resolve();

@@ -196,7 +196,6 @@ const start = async (): Promise<void> => {
   // 1. Settings, logger.
   const { config, logger, directory } = readSettings();
   const shutdown = new Shutdown(logger);
-  const clock = systemClock;
 
   // 2. The port, so that a port in use is detected before anything else starts.
   const broke = (error: unknown): void => logger.error({ err: error }, 'request.broke');
@@ -215,7 +214,7 @@ const start = async (): Promise<void> => {
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const metrics = new Metrics();
-  const starting = startControlPlane(engines, clock, onFailure, fail, [table]);
+  const starting = startControlPlane(engines, systemClock, onFailure, fail, [table]);
   const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger, metrics)]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
   shutdown.add('projections', () => plane.projectors.stop());

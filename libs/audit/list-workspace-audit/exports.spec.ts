@@ -26,7 +26,7 @@ describe('exports of the audit log', () => {
     const caller: Caller = { userId: 'u_1', apiKeyId: 'key_1', workspaceIds, isWorkspace: () => true };
     return (workspaceId: string): UnreadResponse => {
       const response = new UnreadResponse();
-      controller.export(workspaceId, {}, caller, response as unknown as Response);
+      void controller.export(workspaceId, {}, caller, response as unknown as Response);
       return response;
     };
   };

@@ -49,7 +49,7 @@ const checkField = (field: string, rule: FieldRule, value: unknown): void => {
   if (value === undefined || value === null) return;
   switch (rule.kind) {
     case 'text':
-      checkText(field, String(value), rule.max);
+      checkText(field, typeof value === 'string' ? value : JSON.stringify(value), rule.max);
       return;
     case 'json':
     case 'object':

@@ -4,12 +4,16 @@ import { type CommonClock } from '#libs/kernel/common-clock.js';
 /** How long the clock may go on after a machine slept, or after the server's clock was set. */
 const EVERY_MS = 2_000;
 
-/** Reads the server's time again and again. The clock goes on while it cannot be read, which other requests tell. */
-export const followServerTime = (
+/**
+ * Resolves once the clock has read the server's time, and reads it again and again from then on. Rejects when the first
+ * reading fails. Later the clock goes on while the server cannot be read, which other requests tell.
+ */
+export const followServerTime = async (
   clock: Pick<CommonClock, 'read'>,
   serverTime: () => Promise<number>,
   everyMs = EVERY_MS,
-): { stop(): void } => {
+): Promise<{ stop(): void }> => {
+  await clock.read(serverTime);
   const stopped = new AbortController();
   const run = async (): Promise<void> => {
     for (;;) {

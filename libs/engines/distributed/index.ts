@@ -29,6 +29,15 @@ export interface DistributedOptions {
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
+/** Says a warning with an error once while the error lasts. Kafka's adapter does so itself, because it knows the broker. */
+const onceFor =
+  (faults: Faults, say: DistributedOptions['onWarning']): DistributedOptions['onWarning'] =>
+  (text, fields) => {
+    const error = 'error' in fields ? fields.error : 'err' in fields ? fields.err : undefined;
+    if (error === undefined) say(text, fields);
+    else faults.met(`${text}: ${messageOf(error)}`, text, fields);
+  };
+
 /**
  * Opens every port on EventStoreDB, MongoDB and Kafka in parallel. `awaiting` decides how to wait for a server. From then
  * on `clock` is that of MongoDB, which all processes share.
@@ -37,12 +46,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   const { config, awaiting, relaysLeftOutboxes = false } = options;
   const clock = new CommonClock();
   const faults = new Faults({ say: options.onWarning });
-  // Kafka's adapter knows the broker behind a fault, so it tells by itself.
-  const onWarning = (text: string, fields: object): void => {
-    const error = 'error' in fields ? fields.error : 'err' in fields ? fields.err : undefined;
-    if (error === undefined) options.onWarning(text, fields);
-    else faults.met(`${text}: ${messageOf(error)}`, text, fields);
-  };
+  const onWarning = onceFor(faults, options.onWarning);
   const { dataDir } = config;
   const secretKey = secretKeyOf(dataDir, config.secretKey, config.secretKeyPrevious);
   // The secrets are not in this directory, so it need not wait for their rotation.
@@ -63,9 +67,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     }),
   );
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
-  const serverTime = (): Promise<number> => documents.serverTime();
-  await awaiting('MongoDB', () => clock.read(serverTime));
-  const following = followServerTime(clock, serverTime);
+  const following = await awaiting('MongoDB', () => followServerTime(clock, () => documents.serverTime()));
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
   const { readModels, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {

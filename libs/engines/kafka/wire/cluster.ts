@@ -2,12 +2,12 @@ import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { Backoff, type BackoffOptions } from '#libs/async/backoff.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
-import { Faults } from '#libs/kernel/faults.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { BrokerAway, brokerAwayIn, BrokerConnection, failIf } from './broker-connection.js';
+import { BrokerAway, BrokerConnection, failIf } from './broker-connection.js';
 import { CODE, isCoordinatorMoving, type Api, type Apis } from './protocol.js';
 import { RefusedConnection } from './refused-connection.js';
 import { type KafkaSecurity } from './security.js';
+import { TellingFaults } from './telling-faults.js';
 
 /** A topic as last reported by the brokers. */
 export interface TopicMetadata {
@@ -67,33 +67,21 @@ export class Cluster {
   private turn = 0;
   private refreshing: Promise<void> | undefined;
   private closed = false;
-  private readonly faults: Faults;
+  private readonly faults: TellingFaults;
   /** Shared by all connections. */
   private readonly trust = { hasAnswered: false };
 
   constructor(private readonly options: ClusterOptions) {
-    this.faults = new Faults({ say: (text, fields) => options.onWarning(text, { ...fields }) });
+    this.faults = new TellingFaults(options.onWarning);
   }
 
   get isClosed(): boolean {
     return this.closed;
   }
 
-  /**
-   * Tells of a fault: once while it goes on, and once when it is over. A fault is known by its cause, so that whatever
-   * fails because a broker is away is one fault. An `error` that is a text is a fact, and is told each time.
-   */
+  /** Says a fault once while it goes on, and once when it is over (see TellingFaults). */
   warn(text: string, error: unknown, fields: Record<string, unknown> = {}): void {
-    if (this.closed) return;
-    const message = messageOf(error);
-    if (!(error instanceof Error)) {
-      this.options.onWarning(text, { ...fields, error: message });
-      return;
-    }
-    const away = brokerAwayIn(error);
-    if (away) {
-      this.faults.met(`broker ${away.broker}`, 'a broker cannot be reached', { broker: away.broker, error: message });
-    } else this.faults.met(`${text}: ${message}`, text, { ...fields, error: message });
+    if (!this.closed) this.faults.tell(text, error, fields);
   }
 
   /** Registers a listener for topics that came or went, and for partitions that another broker leads now. */
