@@ -25,7 +25,7 @@ const rooms = {
   async: [],
   kernel: [],
   'component-model': ['kernel'],
-  egress: [],
+  egress: ['kernel'],
   // What is around every context and role.
   http: ['kernel'],
   config: ['egress', 'http', 'kernel'],

@@ -5,7 +5,7 @@ import { EventSource, type EventSourceOptions } from '#test/harness/event-source
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-const instance = useInstance({ env: { SLUICE_STREAMS_PER_KEY: '6' } });
+const instance = useInstance({ env: { SLUICE_STREAMS_PER_USER: '6' } });
 const { api } = instance;
 
 const opened: EventSource[] = [];
@@ -168,7 +168,7 @@ describe('the stream of a source', () => {
   });
 
   // docs/reference/rest-api.md#stream-limits
-  it('is refused beyond the limit of a key, which names the setting, and again possible after one has ended', async () => {
+  it('is refused beyond the limit of a user, which names the setting, and again possible after one has ended', async () => {
     const source = await instance.deploy(relayCode());
     const streams: EventSource[] = [];
     for (let i = 0; i < 6; i++) streams.push(await streamOf(source));
@@ -176,7 +176,7 @@ describe('the stream of a source', () => {
     expect(refused.status).toBe(429);
     expect(await errorOf(refused)).toMatchObject({
       code: 'too_many_streams',
-      details: { limit: 6, actual: 6, setting: 'SLUICE_STREAMS_PER_KEY' },
+      details: { limit: 6, actual: 6, setting: 'SLUICE_STREAMS_PER_USER' },
     });
     streams[0]?.close();
     await eventually('room for one', async () => ((await streamOf(source)).status === 200 ? true : undefined));

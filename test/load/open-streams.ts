@@ -12,7 +12,8 @@ import { eventually } from '#test/harness/wait.js';
  */
 const count = Number(process.argv[2] ?? 2_000);
 const sources = 20;
-const limits = { SLUICE_STREAMS_PER_KEY: String(count), SLUICE_STREAMS: String(count) };
+// One user has a quarter of the streams of a process at most.
+const limits = { SLUICE_STREAMS_PER_USER: String(count), SLUICE_STREAMS: String(4 * count) };
 const server = new Server({ env: limits });
 const api = new ApiClient(server);
 const memoryOf = (pid: number): number =>
