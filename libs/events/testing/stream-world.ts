@@ -73,7 +73,6 @@ interface OpenStream {
 export class StreamWorld {
   readonly log = new InMemoryStreamLog();
   readonly ended: (EndedStream & StreamReader)[] = [];
-  readonly opened: EventStream[] = [];
   readonly streams: EventStreams;
   allowed = true;
   exists = true;
@@ -99,7 +98,6 @@ export class StreamWorld {
     const reader = { apiKeyId: 'key_1', userId, workspaceId };
     const given = { ...OPTIONS, ...options };
     const stream = await this.streams.open(given, reader, response as unknown as ServerResponse, 'keep');
-    this.opened.push(stream);
     stream.open('keep');
     await turns();
     return { stream, response };
@@ -116,11 +114,6 @@ export class StreamWorld {
   async publish(...records: LogRecord[]): Promise<void> {
     await this.log.publish(records);
     await turns();
-  }
-
-  /** What the checks of some seconds find, without their time. */
-  checks(count: number): readonly boolean[] {
-    return Array.from({ length: count }, () => this.opened.map((stream) => stream.isStalled())).flat();
   }
 }
 
