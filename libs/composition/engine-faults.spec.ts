@@ -16,7 +16,7 @@ import { sourceTopics } from '#libs/runner/source-topics.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type OnSettled } from '#libs/stream-log/stream-log.js';
 import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
-import { bootstrap } from '#libs/tenancy/index.js';
+import { bootstrap, setUpUser } from '#libs/tenancy/index.js';
 import { appEventsOf, type ApiOptions, createApi, manualRunsOf } from './api.js';
 import { startControlPlane, type WholeControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
@@ -129,9 +129,7 @@ beforeAll(async () => {
   app = await apiOf();
   await app.listen(0, '127.0.0.1');
   url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
-  const caller = await reply<{ id: string }>('GET', '/v1/users/me');
-  const { data } = await reply<{ data: { id: string }[] }>('GET', '/v1/users/me/workspaces');
-  ids = { user: caller.data.id, workspace: data[0]?.id ?? '' };
+  ids = { workspace: owner.workspaceId };
 }, 60_000);
 
 afterAll(async () => {
@@ -177,7 +175,21 @@ const make = async (): Promise<Made> => {
   const apiKey = await idOf('/v1/api_keys', { name: `k${n}` });
   const query = `emitter_id=${source}&listener_id=${webhook}`;
   const subscription = await idOf(`/v1/subscriptions?${query}`, undefined);
-  return { ...ids, source, webhook, store, account, apiKey, subscription, component };
+  return { ...ids, user: await member(n), source, webhook, store, account, apiKey, subscription, component };
+};
+
+/** Another member of the workspace, because the last owner would leave it with everything in it. */
+const member = async (n: number): Promise<string> => {
+  const name = `member-${n}`;
+  const setUp = { ...plane, callers: plane.views.callers };
+  const { userId, position } = await setUpUser(setUp, {
+    username: name,
+    email: `${name}@x.example`,
+    workspaceName: name,
+  });
+  if (position !== undefined) await plane.projectors.waitFor(position, 10_000);
+  await reply('POST', `/v1/workspaces/${ids['workspace']}/members`, { user_id: userId, role: 'member' });
+  return userId;
 };
 
 type Route = readonly [method: string, path: string, body?: unknown];

@@ -13,7 +13,7 @@ import { type KafkaSecurity } from './wire/security.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
 import { KafkaStreamLog } from './stream-log.js';
 
-export { kafkaFault } from './faults.js';
+export { kafkaFault } from './wire/faults.js';
 export { type KafkaStreamLog } from './stream-log.js';
 export { type KafkaSecurity, type KafkaUser, type Mechanism } from './wire/security.js';
 

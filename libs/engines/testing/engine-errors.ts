@@ -1,5 +1,4 @@
 import { AccessDeniedError, TimeoutError, UnavailableError, UnknownError, NotLeaderError } from '@eventstore/db-client';
-import { NetworkError, TimeoutError as KafkaTimeout } from '@platformatic/kafka';
 import {
   MongoNetworkError,
   MongoNotConnectedError,
@@ -17,6 +16,7 @@ import { faultOf } from '../faults.js';
 import { kafkaFault } from '../kafka/index.js';
 import { KafkaError } from '../kafka/wire/broker-connection.js';
 import { RefusedConnection } from '../kafka/wire/refused-connection.js';
+import { CLIENT_ERRORS } from '../kafka/wire/testing/client-errors.js';
 import { mongoFault } from '../mongodb/index.js';
 
 /** Tells the state of every engine. */
@@ -48,8 +48,7 @@ export const ENGINE_ERRORS: readonly (readonly [name: string, error: Error])[] =
   ['Kafka: coordinator away', new KafkaError('group', 15)],
   ['Kafka: not authorised', new KafkaError('topic', 29)],
   ['Kafka: disk full', new KafkaError('lane', 56)],
-  ['Kafka: connection lost', new NetworkError('Connection closed')],
-  ['Kafka: request timed out', new KafkaTimeout('Request timed out')],
+  ...CLIENT_ERRORS,
   ['Kafka: refused', new RefusedConnection('a:9092 refuses the user')],
   ['Kafka: within another error', new Error('outer', { cause: new KafkaError('lane', 6) })],
   ['MongoDB: connection lost', new MongoNetworkError('connection 1 closed')],
