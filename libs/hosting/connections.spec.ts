@@ -133,6 +133,26 @@ describe('requests written ahead on a connection', () => {
     expect(kept).toHaveLength(17);
   });
 
+  it('that expect what cannot be met count too, and are refused in order', async () => {
+    const { kept, handler } = keeping();
+    const { front, dial } = await listen(handler);
+    const parsed: ServerResponse[] = [];
+    const answered = (): number => parsed.filter(({ writableEnded }) => writableEnded).length;
+    const server = (front as unknown as { server: NodeJS.EventEmitter }).server;
+    server.on('checkExpectation', (_req, res: ServerResponse) => parsed.push(res));
+    const socket = await dial();
+    socket.write(get('first') + many(1_400, () => 'GET / HTTP/1.1\r\nHost: a\r\nExpect: all\r\n\r\n'));
+    await until('16 requests', () => answered() >= 15);
+    await pause(100);
+    expect(answered()).toBe(15);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1'))).resume();
+    kept[0]?.res.end('<first>');
+    await until('1,400 answers', () => text.split('HTTP/1.1 417').length === 1_401);
+    expect(text.indexOf('<first>')).toBeLessThan(text.indexOf('HTTP/1.1 417'));
+    expect(kept).toHaveLength(1);
+  });
+
   it('cost each connection no more when they come on 300 at once', async () => {
     const { kept, handler } = keeping();
     const { front, dial } = await listen(handler);
@@ -262,7 +282,7 @@ describe('an answer that is not read', () => {
     ['whole', whole],
     ['in pieces', inPieces],
   ])('is sent wholly to a reader that is slow but reads: %s', async (_name, handler) => {
-    const { front, dial } = await listen(handler, { stalledMs: 400 });
+    const { front, dial } = await listen(handler, { stalledMs: 2_000 });
     const socket = await dial();
     let bytes = 0;
     let seen = 0;
@@ -271,7 +291,7 @@ describe('an answer that is not read', () => {
       if (bytes - seen < 400_000) return;
       seen = bytes;
       socket.pause();
-      setTimeout(() => socket.resume(), 60);
+      setTimeout(() => socket.resume(), 150);
     });
     socket.resume();
     socket.write(get(1));

@@ -53,11 +53,13 @@ export class Connections {
       bySocket.get(this.req.socket)?.answered(this);
     };
     server.on('connection', (socket: Socket) => this.opened(socket, serve));
-    server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+    const arrived = (req: IncomingMessage, res: ServerResponse): void => {
       res.on('close', onClose);
       const connection = bySocket.get(req.socket);
       if (connection?.arrived(req, res)) this.wroteAhead(connection);
-    });
+    };
+    // A request that expects what Node does not know comes by an event of its own.
+    server.on('request', arrived).on('checkExpectation', arrived);
     server.on('connect', (_req: IncomingMessage, socket: Duplex) => bySocket.get(socket)?.becameTunnel());
     this.timer = setInterval(() => this.look(), limits.lookMs).unref();
   }

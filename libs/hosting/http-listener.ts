@@ -3,7 +3,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { endsWithin } from '#libs/async/deadline.js';
 import { answerAtLast } from '#libs/http/last-answer.js';
 import { Connections, type ListenerLimits, listenerLimits } from './connections.js';
-import { answerForParser, toOriginForm } from './parser-answers.js';
+import { answerForParser, refusedExpectation, toOriginForm } from './parser-answers.js';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -79,6 +79,7 @@ export class HttpListener {
     // Tells the client that the connection closes, so that its next request uses another one.
     if (this.closed) res.shouldKeepAlive = false;
     res.on('error', this.onFailure);
+    if (refusedExpectation(req, res)) return;
     try {
       toOriginForm(req);
       (this.handler ?? stillStarting)(req, res);

@@ -45,14 +45,22 @@ export const answerForParser = (server: Server, connections: Pick<Connections, '
     if (!socket.writable || isBusy || error.code === 'ECONNRESET') return void socket.destroy();
     socket.end(rawAnswer(ANSWERS[error.code ?? ''] ?? NOT_HTTP), () => void socket.destroy());
   });
-  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-    const error = `the expectation ${JSON.stringify(req.headers.expect?.slice(0, 100))} cannot be met: leave it out`;
-    answerAtLast(res, { status: 417, code: 'expectation_failed', error });
-  });
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
     const error = 'CONNECT is not supported: this server is not a proxy';
     socket.end(rawAnswer({ status: 405, code: 'method_not_allowed', error }), () => void socket.destroy());
   });
+};
+
+/** What Node takes for the one expectation that it meets itself. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+
+/** Answers a request that expects what this server cannot do. Returns whether it was one. */
+export const refusedExpectation = (req: IncomingMessage, res: ServerResponse): boolean => {
+  const { expect } = req.headers;
+  if (expect === undefined || req.httpVersion !== '1.1' || CONTINUE.test(expect)) return false;
+  const error = `the expectation ${JSON.stringify(expect.slice(0, 100))} cannot be met: leave it out`;
+  answerAtLast(res, { status: 417, code: 'expectation_failed', error });
+  return true;
 };
 
 const rawAnswer = ({ status, code, error }: ParserAnswer): string => {

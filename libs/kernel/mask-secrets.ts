@@ -21,9 +21,11 @@ export const maskSecrets = (text: string): string => {
   masked = masked.replace(NAMED, '$1***');
   if (!masked.includes('://') || !masked.includes('@')) return masked;
   return masked.replace(/[^\s"'<>]+/g, (word) => {
-    const userinfo = /:\/\/([^]*)@/.exec(word)?.[1];
+    const [scheme, at] = [word.indexOf('://'), word.lastIndexOf('@')];
+    if (scheme === -1 || at < scheme + 3) return word;
+    const userinfo = word.slice(scheme + 3, at);
     // An `@` behind a slash is part of a path, unless a password holds the slash.
-    return userinfo === undefined || (userinfo.includes('/') && !userinfo.includes(':')) ? word : withoutPassword(word);
+    return userinfo.includes('/') && !userinfo.includes(':') ? word : withoutPassword(word);
   });
 };
 

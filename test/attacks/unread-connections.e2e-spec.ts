@@ -115,6 +115,7 @@ describe('1,400 requests written ahead on a connection that reads nothing', () =
     ['no endpoint', 20, () => flood('POST /h/none', 'Content-Length: 0\r\n')],
     ['a wrong key', 20, () => flood('POST /v1/sources', 'Authorization: Bearer no\r\nContent-Length: 0\r\n')],
     ['the caller', 20, () => flood('GET /v1/users/me', `Authorization: Bearer ${instance.server.apiKey}\r\n`)],
+    ['what cannot be met', 200, () => flood('GET /', 'Expect: all\r\n')],
     ['another host', 20, () => flood('GET http://other.example/v1/openapi.json')],
     ['the document, on 200 connections', 200, () => flood('GET /v1/openapi.json')],
   ])(
