@@ -113,4 +113,23 @@ describe('operator access', () => {
     expect(access.allows(from(peer, headers))).toBe(allowed);
     expect(new OperatorAccess('open', proxies).allows(from(peer, headers))).toBe(true);
   });
+
+  // A proxy on this machine that adds no header passes on the host that its client asked for.
+  // docs/reference/rest-api.md#operator-access
+  it.each([
+    ['https://sluice.example', 'sluice.example', false],
+    ['https://sluice.example', 'SLUICE.example:443', false],
+    ['https://sluice.example', 'other.example', false],
+    ['https://sluice.example', '', false],
+    ['https://203.0.113.7:3000', '203.0.113.7:3000', false],
+    ['https://sluice.example', '127.0.0.1:3000', true],
+    ['https://sluice.example', '[::1]:3000', true],
+    ['https://sluice.example', 'localhost:3000', true],
+    ['http://127.0.0.1:3000', 'sluice.example', true],
+    [null, 'sluice.example', true],
+  ])('with the public URL %s, from this machine for the host %j: %s', (publicUrl, host, allowed) => {
+    const behind = new OperatorAccess('loopback', proxies, publicUrl);
+    expect(behind.allows(from('127.0.0.1', host === '' ? {} : { host }))).toBe(allowed);
+    expect(behind.allows(from('127.0.0.1', { host: '127.0.0.1:3000', 'x-forwarded-for': '203.0.113.7' }))).toBe(false);
+  });
 });

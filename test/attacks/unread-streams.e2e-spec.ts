@@ -85,8 +85,9 @@ class Reader {
   private take(chunk: Buffer): void {
     this.bytes += chunk.length;
     if (this.head === '') this.head = chunk.toString('latin1', 0, 100);
-    this.tail = (this.tail + chunk.toString('latin1', Math.max(0, chunk.length - 60))).slice(-60);
-    if (this.tail.replaceAll(/\r\n(?:[0-9a-f]+\r\n)?/g, '').endsWith('"}\n\n')) this.isWhole = true;
+    // Comments that keep the connection alive may follow within the chunk.
+    this.tail = (this.tail + chunk.toString('latin1', Math.max(0, chunk.length - 400))).slice(-400);
+    if (this.tail.replaceAll(/\r\n(?:[0-9a-f]+\r\n)?/g, '').includes('"}\n\n')) this.isWhole = true;
   }
 }
 
