@@ -31,6 +31,20 @@ const idsOf = (entries: readonly ScheduledRetry[]): string[] => entries.map(({ i
 const handOut = async (store: RetrySchedule, now: number, until: number): Promise<void> =>
   store.handOut((await store.due(now, 100)).map((entry) => ({ entry, until })));
 
+/** Ends a listing that the writer keeps from ending. */
+const MOST_LISTED = 5_000;
+
+/** Lists while a writer always adds more, behind all that is there, than was listed. */
+const listedWhileAdded = async <T>(all: AsyncIterable<T>, add: (n: number) => Promise<void>): Promise<T[]> => {
+  const items: T[] = [];
+  for await (const item of all) {
+    items.push(item);
+    if (items.length > MOST_LISTED) throw new Error('the reader follows the writer');
+    if (items.length % 50 === 0) await add(items.length);
+  }
+  return items;
+};
+
 const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule>> = {
   'hand out': (store) => {
     it('makes an entry due again later, and leaves it waiting with its own due time', async () => {
@@ -201,6 +215,14 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       const all = await listed(store().all());
       expect(all).toHaveLength(MANY.length);
       expect(all).toEqual(expect.arrayContaining(entries));
+    });
+
+    it('ends at what was there at the call, while others add entries without a pause', async () => {
+      await store().put(MANY.map((i) => waiting(`id_${i}`, 5)));
+      const behind = (from: number): ScheduledRetry[] =>
+        Array.from({ length: 60 }, (_, i) => waiting(`z_${String(from * 60 + i).padStart(9, '0')}`, 5));
+      const all = await listedWhileAdded(store().all(), (n) => store().put(behind(n)));
+      expect(all).toHaveLength(MANY.length);
     });
   },
   restart: (store, harness) => {
