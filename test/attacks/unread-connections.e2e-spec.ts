@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,10 +12,9 @@ import { useStandalone } from '#test/harness/instance.js';
 import { addWorkspace, type SecondWorkspace } from '#test/harness/second-workspace.js';
 import { tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
+import { DELAY_MS, measured } from './cost-to-others.js';
 
 const MB = 1024 * 1024;
-/** Delay that others may have on a slow machine, and that an attack without bounds exceeds. */
-const DELAY_MS = 2_000;
 
 const instance = useStandalone();
 const sockets: Socket[] = [];
@@ -39,37 +38,6 @@ const dial = async (port: number): Promise<Socket> => {
 };
 const dialMany = (port: number, count: number): Promise<Socket[]> =>
   Promise.all(Array.from({ length: count }, () => dial(port)));
-
-const rssMb = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-
-/** Most memory above that of the start, and the longest delay of a request of somebody else, while the attack runs. */
-const measured = async (
-  { pid, url }: { pid: number; url: string },
-  attack: () => Promise<unknown>,
-  ms: number,
-): Promise<{ grownMb: number; delayMs: number }> => {
-  const before = rssMb(pid);
-  let [grownMb, delayMs, running] = [0, 0, true];
-  const others = (async () => {
-    while (running) {
-      const startedAt = performance.now();
-      await fetch(`${url}/healthz`).then((reply) => reply.text());
-      delayMs = Math.max(delayMs, performance.now() - startedAt);
-      grownMb = Math.max(grownMb, rssMb(pid) - before);
-      await pause(20);
-    }
-  })();
-  await attack();
-  await pause(ms);
-  running = false;
-  await others;
-  if (process.env.FIGURES)
-    process.stderr.write(
-      `${expect.getState().currentTestName}: ${Math.round(grownMb)} MB, ${Math.round(delayMs)} ms\n`,
-    );
-  return { grownMb, delayMs };
-};
 
 const server = (): { pid: number; url: string; port: number } => {
   const { pid, url } = instance.server;
