@@ -81,7 +81,7 @@ describe('members of a workspace', () => {
     expect(await remove(adaId)).toMatchObject({ status: 404, body: { code: 'member_not_found' } });
   });
 
-  // docs/reference/rest-api.md#several-workspaces #workspace-of-new
+  // docs/reference/rest-api.md#acting-workspace #workspace-of-new
   it('of several workspaces create in their own, or in the one that they name, and see those of all', async () => {
     await add();
     const body = { component_code: relayCode() };
