@@ -29,8 +29,26 @@ describe('a path in logs and error texts', () => {
   ])('%s is shown as %s', (path, shown) => expect(shownPath(path)).toBe(shown));
 
   it('takes linear time, however it is made', () => {
-    for (const part of ['a://b:', '%25', 'token', 'password', '%', 'sk_0a', '@', 'x=', '%C3', 'a://b:@', '://']) {
-      const text = `${part.repeat(Math.ceil(2_000_000 / part.length))}' :// '@`;
+    const parts = [
+      'a://b:',
+      '://',
+      '%25',
+      'token',
+      'password',
+      '%',
+      'sk_0a',
+      'whsec_',
+      '/h/e',
+      '@',
+      'x=',
+      '%C3',
+      'a://b:@',
+    ];
+    // What is searched in one word only must not be found in another.
+    for (const [before, part] of ['', '@ ', '@%20', ':// '].flatMap((start) =>
+      parts.map((each) => [start, each] as const),
+    )) {
+      const text = before + part.repeat(Math.ceil(2_000_000 / part.length));
       // Quadratic time would take hours.
       expect(shownPath(text).length).toBeGreaterThan(0);
       expect(maskSecrets(text).length).toBeGreaterThan(0);

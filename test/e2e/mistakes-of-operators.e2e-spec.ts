@@ -355,8 +355,8 @@ const commands: readonly Mistake[] = [
   sluice('admin member add with a role that there is not', () => [
     ...['admin', 'member', 'add', '--workspace', 'My workspace', '--email', 'owner', '--role', 'admin'],
   ]),
-  sluice('admin member remove of the last owner', () => [
-    ...['admin', 'member', 'remove', '--workspace', 'My workspace', '--email', 'owner'],
+  sluice('admin member remove of a user that there is not', () => [
+    ...['admin', 'member', 'remove', '--workspace', 'My workspace', '--email', 'ownr'],
   ]),
   sluice('admin key issue with a time without a unit', () => [
     ...['admin', 'key', 'issue', '--user', 'owner', '--expires-in', '30'],

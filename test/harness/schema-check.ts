@@ -9,13 +9,14 @@ export interface CheckedSchema {
   readonly items?: CheckedSchema;
   readonly anyOf?: readonly CheckedSchema[];
   readonly description?: string;
+  readonly 'x-secret'?: true;
 }
 
 export type NamedSchemas = Readonly<Record<string, CheckedSchema>>;
 
 const KEYWORDS = new Set<string>([
   ...['$ref', 'type', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
-  'description',
+  ...['description', 'x-secret'],
 ]);
 const PREFIX = '#/components/schemas/';
 
