@@ -270,7 +270,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const member = { path: { id: workspace, userId }, body: { user_id: userId, role: 'owner' } };
     await contract.expect(200, 'POST /v1/workspaces/{id}/members', member);
     await contract.expect(200, 'PUT /v1/workspaces/{id}/members/{userId}', member);
-    await contract.expect(409, 'DELETE /v1/workspaces/{id}/members/{userId}', { path: member.path });
+    const nobody = { path: { id: workspace, userId: 'u_none' } };
+    await contract.expect(404, 'DELETE /v1/workspaces/{id}/members/{userId}', nobody);
     const body = { name: 'Described' };
     const { data: key } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/api_keys', { body });
     await contract.expect(200, 'GET /v1/api_keys');
