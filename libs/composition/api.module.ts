@@ -143,10 +143,11 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   ];
 };
 
+/** Asks for the dispatcher at each fetch, because a process that answers reads only has none. */
 const fileFetcher =
-  ({ dispatcher }: ApiOptions['egress'], maxBytes: number): FetchText =>
+  (egress: ApiOptions['egress'], maxBytes: number): FetchText =>
   (url, signal) =>
-    fetchText(url, { dispatcher, maxBytes, ...(signal === undefined ? {} : { signal }) });
+    fetchText(url, { dispatcher: egress.dispatcher, maxBytes, ...(signal === undefined ? {} : { signal }) });
 
 const replaysOf = ({ readModels, schedule }: Engines): Replays => ({
   keptIn: async (...range) => {

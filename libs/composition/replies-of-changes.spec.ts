@@ -99,6 +99,7 @@ const apiOptions = (plane: WholeControlPlane, standing: { readonly still: boolea
   const log = createLogger({ level: 'silent', role: 'standalone' });
   const nothing = async (): Promise<void> => undefined;
   return {
+    // Its `egress` has no dispatcher, so an API that asks for one while it is made cannot be made by query-api.
     ...queriesOnly,
     config,
     plane,
@@ -112,7 +113,6 @@ const apiOptions = (plane: WholeControlPlane, standing: { readonly still: boolea
     sourceTopics: { create: nothing, remove: nothing },
     webhookTopics: { create: nothing, remove: nothing },
     inspector: { inspect: async (code) => ({ bundle: code, metadata: described }) },
-    egress: { dispatcher: undefined as unknown as ApiOptions['egress']['dispatcher'] },
     urls: { urlOf: (key) => `http://127.0.0.1/h/${key}` },
     metrics: new Metrics(),
     readiness: new Readiness(),
