@@ -5,6 +5,7 @@ import { connectAccount } from './accounts.js';
 import { ApiClient, type Data, endpointOf, type EventSummary, type Source, type Target } from './api-client.js';
 import { componentCode, CUSTOM_HTTP } from './component-code.js';
 import { jsonOf, send } from './http.js';
+import { withoutRevision } from './move-scene.js';
 import { NpmRegistry } from './npm-registry.js';
 import { removeDir, tempDir } from './temp-dir.js';
 import { TokenServer } from './token-server.js';
@@ -155,7 +156,7 @@ export class MoveFeatures {
     ];
     const entries = paths.map(async (path): Promise<[string, string]> => {
       const { status, text } = await this.api.call('GET', path);
-      return [path, `${status} ${text.replaceAll(this.target.url, 'http://server')}`];
+      return [path, `${status} ${withoutRevision(path, text.replaceAll(this.target.url, 'http://server'))}`];
     });
     return Object.fromEntries(await Promise.all(entries));
   }

@@ -71,6 +71,10 @@ interface Parts {
 
 const isFailing = ({ path }: Pick<Received, 'path'>): boolean => path.endsWith('failing');
 
+/** A look at credentials is an event of the account, so each of these readings raises its revision. */
+export const withoutRevision = (path: string, text: string): string =>
+  path.startsWith('/v1/accounts') ? text.replace(/"revision":\d+/g, '"revision":…') : text;
+
 /** An installation with something of every kind. It is built once, then moved from one kind of engines to another. */
 export class MoveScene {
   private readonly api: ApiClient;
@@ -152,7 +156,7 @@ export class MoveScene {
       const { status, text } = await this.api.call('GET', path);
       // The engine assigns log positions.
       const same = text.replaceAll(url, 'http://server').replace(/"position":"[\d-]+"/g, '"position":"…"');
-      return [path, `${status} ${same}`];
+      return [path, `${status} ${withoutRevision(path, same)}`];
     });
     return Object.fromEntries(await Promise.all(entries));
   }
