@@ -26,8 +26,12 @@ beforeAll(async () => {
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
-  await eventually('no open stream', async () => ((await metric('sluice_streams_open')) === 0 ? true : undefined));
-});
+  await eventually(
+    'no open stream',
+    async () => ((await metric('sluice_streams_open')) === 0 ? true : undefined),
+    60_000,
+  );
+}, 90_000);
 
 /** Emits a text of the size on the channel, as the body asks. */
 const heavyCode = (): string =>
