@@ -27,7 +27,7 @@ describe('kept events', () => {
     return { projector, readModels, kept: new KeptEvents({ readModels, log, topics }) };
   };
   const resume = (lastId: string | undefined): Resume => {
-    return { emitterId: 'dc_a', channel: '', lastId, form: 'plain', userId: 'u_1' };
+    return { emitterId: 'dc_a', channel: '', lastId, form: 'plain', userId: 'u_1', isOver: () => false };
   };
   const framesOf = async (events: AsyncIterable<readonly StreamFrame[]>): Promise<string[]> => {
     const found: string[] = [];
@@ -80,6 +80,23 @@ describe('kept events', () => {
     for (const each of replays) await each.return(undefined);
     expect(await values(kept.after(resume(undefined)))).toHaveLength(1);
     expect(text).toHaveBeenCalledTimes(2);
+    await projector.stop();
+  });
+
+  it('are not read for streams that ended while they waited for their turn', async () => {
+    const { projector, kept, readModels } = await world(100);
+    await projector.start();
+    await log.publish([emit(1, large(1))]);
+    await kept.caughtUp('dc_a');
+    const [text, page] = [jest.spyOn(readModels, 'text'), jest.spyOn(readModels, 'page')];
+    let isOver = false;
+    const replays = Array.from({ length: 100 }, () => kept.after({ ...resume(undefined), isOver: () => isOver }));
+    const all = Promise.all(replays.map((each) => each.next()));
+    isOver = true;
+    expect((await all).every(({ done }) => done === true)).toBe(true);
+    // Those whose turn had come.
+    expect(page.mock.calls.length).toBeLessThanOrEqual(4);
+    expect(text).not.toHaveBeenCalled();
     await projector.stop();
   });
 

@@ -23,6 +23,8 @@ export interface Resume {
   readonly lastId: string | undefined;
   readonly form: StreamForm;
   readonly userId: string;
+  /** Whether nobody wants the events any more. Then no further one is read. */
+  readonly isOver: () => boolean;
 }
 
 const PAGE = 20;
@@ -73,11 +75,11 @@ export class KeptEvents {
   async *after(resume: Resume): AsyncGenerator<readonly StreamFrame[]> {
     const { emitterId, channel, lastId = FIRST_ID, form } = resume;
     const newest = await this.page(resume, { limit: 1 });
-    const to = newest.docs[0]?.sort;
+    const to = newest?.docs[0]?.sort;
     if (to === undefined) return;
     for (let before = eventDocId(emitterId, channel, lastId); ;) {
-      const { docs } = await this.page(resume, { limit: PAGE, before, to });
-      const oldestFirst = [...docs].reverse();
+      const page = await this.page(resume, { limit: PAGE, before, to });
+      const oldestFirst = [...(page?.docs ?? [])].reverse();
       const large = oldestFirst.findIndex(({ payloadBytes }) => payloadBytes > 0);
       const small = (large === -1 ? oldestFirst : oldestFirst.slice(0, large)).flatMap(
         (doc) => frameOf(doc, doc.short, form) ?? [],
@@ -92,6 +94,7 @@ export class KeptEvents {
   }
 
   private async *largeOne(resume: Resume, doc: EventDoc): AsyncGenerator<readonly StreamFrame[]> {
+    if (resume.isOver()) return;
     const key = `${resume.form} ${doc.id}`;
     let shared = this.large.get(key);
     if (!shared) this.large.set(key, (shared = { frame: this.read(resume, doc), uses: 0 }));
@@ -112,10 +115,14 @@ export class KeptEvents {
     });
   }
 
-  private page({ emitterId, channel, userId }: Resume, query: Omit<PageQuery, 'where'>): Promise<Page<EventDoc>> {
+  /** Undefined when the reader is gone before it is its turn. */
+  private page(resume: Resume, query: Omit<PageQuery, 'where'>): Promise<Page<EventDoc> | undefined> {
+    const { emitterId, channel, userId, isOver } = resume;
     const where = { list: listOf(emitterId, channel) };
-    return this.reads.run(userId, () =>
-      this.options.readModels.page<EventDoc>(eventSummaries, { ...query, where, withTotal: false, sortOf }),
+    return this.reads.run(userId, async () =>
+      isOver()
+        ? undefined
+        : this.options.readModels.page<EventDoc>(eventSummaries, { ...query, where, withTotal: false, sortOf }),
     );
   }
 }

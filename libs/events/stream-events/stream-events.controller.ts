@@ -124,7 +124,8 @@ export class StreamEventsController {
     const { userId } = stream.reader;
     try {
       if (!(await this.kept.caughtUp(emitterId))) return stream.end('events not readable in time');
-      for await (const events of this.kept.after({ emitterId, channel, lastId, form, userId })) {
+      const resume = { emitterId, channel, lastId, form, userId, isOver: () => stream.isOver };
+      for await (const events of this.kept.after(resume)) {
         if (stream.isOver) return;
         await this.streams.replay(stream, events);
       }
