@@ -210,7 +210,7 @@ export const REFUSED: readonly Refused[] = [
     { body: { component_id: '{source}' } },
     404,
     'component_not_found',
-    'there is no component with the key {source} in your workspaces: dc_… is the id of a source, and the id of a component begins with sc_',
+    'there is no component with the key {source} in this workspace or in the registry: dc_… is the id of a source, and the id of a component begins with sc_',
   ],
   [
     'a component in the path of events',
