@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { all, numberOf, record } from '#libs/engines/conformance/stream-log-harness.js';
 import { KafkaWorld } from '#libs/engines/kafka/testing/kafka-world.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { LaneTracker } from '#libs/runner/lane-tracker.js';
 import { type LaneProgress } from '#libs/runner/run-journal.js';
-import { type KafkaStreamLog } from '#libs/engines/kafka/index.js';
+import { faultOf } from '#libs/engines/faults.js';
+import { kafkaFault, type KafkaStreamLog } from '#libs/engines/kafka/index.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
 import { startKafkaBroker, type KafkaBroker } from './kafka-broker.js';
 
+/** What errors.md says of an error; undefined for one that would be answered 500. */
+const kafkaState = faultOf(kafkaFault);
 const PATIENCE_MS = 300_000;
 const dir = tempDir('kafka-restored');
 let broker: KafkaBroker;
@@ -76,6 +80,62 @@ describe('a broker that is restored from an older copy', () => {
       const restored = await world.open();
       expect(await restored.publish(all(3, 100).map((n) => record('t', n)))).toEqual([5, 6, 7]);
       expect((await run(restored, after.progress, 3)).ran).toEqual([100, 101, 102]);
+    },
+    PATIENCE_MS,
+  );
+});
+
+// docs/reference/errors.md#engines
+describe('a broker that comes back with an empty disk', () => {
+  it(
+    'lets a process that knew its topics work on those that are made anew, and tells what is gone as its state',
+    async () => {
+      const own = tempDir('kafka-emptied');
+      let emptied = await startKafkaBroker({ dir: own, heapMb: 256 });
+      const others = new KafkaWorld(() => [emptied.brokers]);
+      try {
+        const log = await others.open();
+        for (const topic of ['source-1', 'source-2']) await log.createTopic(topic, {});
+        await log.publish(all(3).map((n) => record('source-1', n)));
+        const [lane = ''] = await log.lanes('source-1');
+        expect(await log.endOf(lane)).toBe(3);
+        await emptied.shutDown();
+        removeDir(own);
+        emptied = await startKafkaBroker({ dir: own, heapMb: 256, port: Number(emptied.brokers.split(':')[1]) });
+
+        // What a stream of events asks for, and every other call of the API, while the process still knows both topics.
+        const seen: number[] = [];
+        const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+          tail: async () => (await log.tail({ names: ['source-1'] }, () => undefined)).close(),
+          'tail of all': async () => (await log.tail({ prefix: 'source-' }, () => undefined)).close(),
+          end: () => log.endOf(lane),
+          read: () => log.read(lane, 0, 10),
+          lane: () => log.laneOf('source-1', 'key'),
+          lag: () => log.lag('runner', { prefix: 'source-' }),
+          committed: () => log.committed('runner', 'source-1'),
+          publish: () => log.publish([record('source-1', 9)]),
+        };
+        const failures: string[] = [];
+        await Promise.all(
+          Object.entries(calls).map(async ([name, call]) => {
+            await call().catch((error: unknown) => {
+              if (kafkaState(error) === undefined) failures.push(`${name}: ${messageOf(error)}`);
+            });
+          }),
+        );
+        expect(failures).toEqual([]);
+
+        // Topics that are made anew are read from their beginning, by streams opened before and after.
+        await log.createTopic('source-1', {});
+        const tail = await log.tail({ names: ['source-1'] }, (records) => seen.push(...records.map(numberOf)));
+        await log.publish(all(2, 10).map((n) => record('source-1', n)));
+        await eventually('both records', () => (seen.length >= 2 ? true : undefined), 60_000);
+        expect(seen).toEqual([10, 11]);
+        await tail.close();
+      } finally {
+        await others.close().finally(() => emptied.stop());
+        removeDir(own);
+      }
     },
     PATIENCE_MS,
   );

@@ -35,9 +35,8 @@ const CONNECTING = 4;
 
 /**
  * One client for all ports. Writes are on the disks of a majority, and reads return majority data. Rejects within 4 s
- * when the server cannot be reached, and with RefusedStart when the driver does not take the URL, the server refuses the user or its certificate is not
- * trusted,
- * naming hosts but never credentials.
+ * when the server cannot be reached, and with RefusedStart when the driver does not take the URL, the server refuses the
+ * user, or its certificate is not trusted. Names hosts but never credentials.
  */
 export const connectMongo = async (url: string, database?: string): Promise<MongoConnection> => {
   const client = clientOf(url, {

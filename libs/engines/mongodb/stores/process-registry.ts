@@ -55,6 +55,8 @@ export class MongoProcessRegistry implements ProcessRegistry {
       else if (now - at > EXPIRY_MS) dead.push(document);
     }
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
+    // Its next report counts from one again, which may be the last number seen.
+    for (const { _id: id } of dead) this.seen.delete(id);
     await Promise.all(dead.map(({ _id, beat }) => this.documents.deleteOne({ _id, beat }, WITHIN)));
     return live;
   }
