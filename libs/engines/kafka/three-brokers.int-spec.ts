@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { all, follow, numberOf, record, type Seen } from '#libs/engines/conformance/stream-log-harness.js';
 import { startKafkaCluster, type KafkaCluster } from '#test/engines/kafka-cluster.js';
 import { KafkaPartitions, until } from '#test/engines/kafka-partitions.js';
-import { type KafkaStreamLog } from './index.js';
+import { messageOf } from '#libs/kernel/error-message.js';
+import { removeDir } from '#test/harness/temp-dir.js';
+import { faultOf } from '../faults.js';
+import { kafkaFault, type KafkaStreamLog } from './index.js';
 import { KafkaWorld } from './testing/kafka-world.js';
 
 /** Three brokers of the test's own, because it ends them. Java starts many times, on a machine that may be busy. */
@@ -15,6 +20,10 @@ const SESSION_MS = 6_000;
 const THREE = { replicationFactor: 3, sessionTimeoutMs: SESSION_MS, topicsEveryMs: 3_600_000, sweepEveryMs: 3_600_000 };
 /** Names of topics whose lanes are idle until a broker has gone and come. */
 const topics = all(TOPICS).map((n) => `t.${n}`);
+
+/** What errors.md says of an error; undefined for one that would be answered 500. */
+const stateOf = faultOf(kafkaFault);
+const KEPT = new Set(['meta.properties', 'bootstrap.checkpoint']);
 
 let cluster: KafkaCluster;
 let world: KafkaWorld;
@@ -134,6 +143,59 @@ describe('three brokers, three copies', () => {
       broker.resume();
       await inSync();
       await everyLaneHears();
+    },
+    PATIENCE_MS,
+  );
+});
+
+// docs/reference/errors.md#engines
+describe('a broker that comes back with an empty disk', () => {
+  it(
+    'lets streams be opened all the while, and what cannot be done then is told as the state of Kafka',
+    async () => {
+      const log = await world.open(THREE);
+      const names = all(TOPICS).map((n) => `emptied.${n}`);
+      for (const name of names) await log.createTopic(name, {});
+      const [broker] = cluster.brokers;
+      const [data = ''] = cluster.data;
+      const failures: string[] = [];
+      let [opened, refused, over] = [0, 0, false];
+      const call = async (what: string, asked: Promise<unknown>): Promise<boolean> =>
+        asked.then(
+          () => true,
+          (error: unknown) => {
+            if (stateOf(error) === undefined) failures.push(`${what}: ${messageOf(error)}`);
+            return false;
+          },
+        );
+      const readers = all(4).map(async (n) => {
+        while (!over) {
+          const topics = n % 2 === 0 ? { prefix: 'emptied.' } : { names: [`emptied.${n}`] };
+          const tail = log.tail(topics, () => undefined).then((each) => each.close());
+          if (await call('a stream', tail)) opened++;
+          else refused++;
+          await call('an end', log.endOf(`emptied.${n}`));
+          await call('a page', log.read(`emptied.${n}`, -1, 10));
+          await call('the lag', log.lag('runner', { prefix: 'emptied.' }));
+        }
+      });
+      await until('streams', () => opened > 4);
+      await broker?.shutDown();
+      // What formats it stays, as after the operator has replaced the disk.
+      for (const file of readdirSync(data)) if (!KEPT.has(file)) removeDir(join(data, file));
+      await broker?.start();
+      await partitions.allInSync(names.map((name) => world.prefix + name));
+      const before = opened;
+      await until('more streams', () => opened > before + 4);
+      over = true;
+      await Promise.all(readers);
+      expect([failures, refused]).toEqual([[], 0]);
+      const seen: number[] = [];
+      const tail = await log.tail({ names: ['emptied.0'] }, (records) => seen.push(...records.map(numberOf)));
+      await log.publish([record('emptied.0', 7)]);
+      await until('the record', () => seen.length > 0);
+      expect(seen).toEqual([7]);
+      await tail.close();
     },
     PATIENCE_MS,
   );
