@@ -12,7 +12,7 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
 import { startKafkaBroker, type KafkaBroker } from './kafka-broker.js';
 
-/** What errors.md says of an error; undefined for one that would be answered 500. */
+/** The state of Kafka that an error tells; undefined for one that would be answered 500. */
 const kafkaState = faultOf(kafkaFault);
 const PATIENCE_MS = 300_000;
 const dir = tempDir('kafka-restored');

@@ -66,6 +66,38 @@ const world = async ({ leftMs = 0, settings = {} }: { leftMs?: number; settings?
 const died = (): Promise<never> => new Promise(() => undefined);
 
 describe('the refresh of tokens', () => {
+  // docs/reference/limits.md#account-token-server
+  it('delays only accounts of the same workspace while token servers do not answer', async () => {
+    const { plane, process } = await world();
+    const asked: string[] = [];
+    const post: PostForm = (url) => {
+      asked.push(url);
+      return url === 'https://quick' ? Promise.resolve(reply({ access_token: 'new', expires_in: 3600 })) : died();
+    };
+    const connect = async (accountId: string, workspaceId: string, tokenUrl: string): Promise<void> => {
+      const [credentials, ref] = [`sec_c_${accountId}`, `sec_o_${accountId}`];
+      await plane.vault.put(
+        credentials,
+        workspaceId,
+        JSON.stringify({ oauth_access_token: 'a', oauth_refresh_token: 'r' }),
+      );
+      const method = 'client_secret_post';
+      const given = { token_url: tokenUrl, client_id: 'id', client_secret: 's', token_endpoint_auth_method: method };
+      await plane.vault.put(ref, workspaceId, JSON.stringify(given));
+      const oauth = { ref, expiresAt: plane.clock.time, refreshAt: plane.clock.time };
+      const fields = { accountId, userId: 'u_1', name: null, app: 'slack', credentialsRef: credentials };
+      const data = { ...fields, oauth, connectedAt: plane.clock.time };
+      await plane.happened(`account-${accountId}`, { type: 'AccountConnected', data }, workspaceId);
+    };
+    const hanging = Array.from({ length: 40 }, (_, i) => `apn_slow${i}`);
+    for (const id of hanging) await connect(id, 'o_1', 'https://hangs');
+    await connect('apn_quick', 'o_2', 'https://quick');
+    const auths = process(post);
+    for (const id of hanging) void auths.authOf(id, 'o_1').catch(() => undefined);
+    expect(await auths.authOf('apn_quick', 'o_2')).toMatchObject({ oauth_access_token: 'new' });
+    expect(asked.filter((url) => url === 'https://hangs')).toHaveLength(16);
+  });
+
   // docs/reference/rest-api.md#account-refresh-once
   it('asks once for all runs and processes, and stores a rotated token before its use', async () => {
     const { process, types, plane } = await world();

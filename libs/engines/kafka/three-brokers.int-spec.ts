@@ -21,7 +21,7 @@ const THREE = { replicationFactor: 3, sessionTimeoutMs: SESSION_MS, topicsEveryM
 /** Names of topics whose lanes are idle until a broker has gone and come. */
 const topics = all(TOPICS).map((n) => `t.${n}`);
 
-/** What errors.md says of an error; undefined for one that would be answered 500. */
+/** The state of Kafka that an error tells; undefined for one that would be answered 500. */
 const stateOf = faultOf(kafkaFault);
 const KEPT = new Set(['meta.properties', 'bootstrap.checkpoint']);
 
