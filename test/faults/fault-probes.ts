@@ -105,7 +105,7 @@ export class FaultProbes {
 
   private async deployment(server: Server, window: Window): Promise<readonly Answered[]> {
     const { deployment } = this.scene;
-    const api = new ApiClient({ apiKey: deployment.apiKey, url: server.url });
+    const api = this.clientOf(server);
     const name = this.nameOf(server);
     let source: Source | undefined;
     try {
@@ -137,7 +137,7 @@ export class FaultProbes {
   }
 
   private async read(server: Server, id: string, renamed: string, by: string, window: Window): Promise<Answered> {
-    const api = new ApiClient({ apiKey: this.scene.deployment.apiKey, url: server.url });
+    const api = this.clientOf(server);
     try {
       return await untilTrue(`change of ${by} at ${this.nameOf(server)}`, window, async () => {
         const reply = await inTime(api.call<Data<Source>>('GET', `/v1/sources/${id}`), ATTEMPT_MS);
@@ -158,6 +158,17 @@ export class FaultProbes {
         .filter(({ emitterId }) => emitterId === ticker.id)
         .map(({ body }) => (body as { id: number }).id);
       return ids.some((id) => id >= from) ? undefined : `the newest of ${ids.length} is ${Math.max(0, ...ids)}`;
+    });
+  }
+
+  /** Reads the address at each call: a process that was killed has none yet, and then another one. */
+  private clientOf(server: Server): ApiClient {
+    const { apiKey } = this.scene.deployment;
+    return new ApiClient({
+      apiKey,
+      get url() {
+        return server.url;
+      },
     });
   }
 
