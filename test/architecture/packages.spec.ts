@@ -93,7 +93,9 @@ describe('the Kafka clients', () => {
     const imports = ['apps', 'libs', 'test', 'tools'].flatMap(importsOf);
     expect(imports.length).toBeGreaterThan(0);
     expect(imports.filter(([, name]) => name !== 'kafkajs' && name !== '@platformatic/kafka')).toEqual([]);
-    const product = imports.filter(([file]) => /^(apps|libs)\//.test(file) && !/((-|\.)spec\.ts$|\/testing\/)/.test(file));
+    const product = imports.filter(
+      ([file]) => /^(apps|libs)\//.test(file) && !/((-|\.)spec\.ts$|\/testing\/)/.test(file),
+    );
     const elsewhere = product.filter(
       ([file, name]) => name === 'kafkajs' || !file.startsWith('libs/engines/kafka/wire/'),
     );
