@@ -8,9 +8,14 @@ export const BYTES_IN_FLIGHT = Symbol('BytesInFlight');
 /** Whom bytes count for, besides the process. */
 export type ByteHolders = Holders<'user' | 'workspace'>;
 
-/** Whom a request of the API counts for: the caller, and the workspace where that is certain. */
-export const holdersOf = ({ userId, workspaceIds: [only, ...others] }: Caller): ByteHolders =>
-  only === undefined || others.length > 0 ? { user: userId } : { user: userId, workspace: only };
+/**
+ * Whom a request of the API counts for: the caller, and the workspace in which it acts. For one that names none this is the
+ * workspace of the account, so that nobody fills the budget of another user's workspace by a membership.
+ */
+export const holdersOf = ({ userId, named, home, workspaceIds: [only, ...others] }: Caller): ByteHolders => {
+  const workspace = named ?? home ?? (others.length === 0 ? only : undefined);
+  return workspace === undefined ? { user: userId } : { user: userId, workspace };
+};
 
 /**
  * Bytes that requests hold for a client that sends or reads them slowly, bounded for a user, a workspace and the process.
