@@ -32,7 +32,8 @@ const longestWhile = async (attack: Promise<unknown>): Promise<number> => {
 describe('filters whose parts nearly match everywhere in an event', () => {
   const FILTERS = 40;
   const EVENTS = 5;
-  const part = (n: number): string => `ab${'a'.repeat(3_900)}${n}`;
+  // A letter that the event lacks at its end would let the engine's search skip most of the event.
+  const part = (n: number): string => `ab${'a'.repeat(3_900 - n)}`;
   const text = 'a'.repeat(480_000);
 
   it('delay no neighbour, before and after a restart, and every event goes where it should', async () => {
@@ -46,7 +47,7 @@ describe('filters whose parts nearly match everywhere in an event', () => {
       const { data } = await api.expect<{ data: { id: string } }>(200, 'POST', '/v1/webhooks', {
         query: { url: `${instance.receiver.url}/unwanted/${n}` },
       });
-      const filter = { 'body.x': { contains: part(n) } };
+      const filter = { x: { contains: part(n) } };
       const body = { emitter_id: attacked.id, listener_id: data.id, filter };
       await api.expect(200, 'POST', '/v1/subscriptions', { body });
     }
@@ -72,7 +73,7 @@ describe('filters whose parts nearly match everywhere in an event', () => {
       ),
     );
     expect(Math.max(...delays)).toBeLessThan(BOUND_MS);
-    const numbers = instance.arrived(matching).map((event) => (event as { body: { n: number } }).body.n);
+    const numbers = instance.arrived(matching).map((event) => (event as { n: number }).n);
     expect([...new Set(numbers)].sort((a, b) => a - b)).toEqual(Array.from({ length: 2 * EVENTS }, (_, n) => n));
     expect(instance.receiver.received.filter(({ path }) => path.startsWith('/unwanted/'))).toEqual([]);
   }, 300_000);
