@@ -242,19 +242,6 @@ describe('the scheduler', () => {
       expect(await timesOf()).toEqual(expected);
     });
 
-    // docs/reference/component-model.md#timer-missed
-    it('leaves no tick out in a pause that is shorter than the interval', async () => {
-      const { time, sources, start, timesOf } = await world();
-      sources.set('dc_a', [every(15)], START);
-      const first = await start();
-      await time.advance(29_000);
-      await first.close();
-      await time.advance(14_000);
-      await start();
-      await time.advance(20_000);
-      expect(await timesOf()).toEqual([15, 30, 45, 60]);
-    });
-
     it('publishes the same id again after a crash between publishing a tick and storing it', async () => {
       const { time, sources, ticks, failures, start, given } = await world();
       sources.set('dc_a', [every(60)], START);
