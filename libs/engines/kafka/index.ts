@@ -56,7 +56,7 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
   const { brokers, clientId, security, onWarning, prefix, replicationFactor, stateDir, clock = systemClock } = options;
   const cluster = new Cluster({ brokers, clientId, security, onWarning });
   const admin = new TopicAdmin(cluster, replicationFactor);
-  const settings = brokerSettings(cluster);
+  const settings = brokerSettings(brokers, clientId, security);
   try {
     await cluster.ping();
     await cluster.refresh();

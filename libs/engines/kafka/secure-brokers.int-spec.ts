@@ -12,7 +12,6 @@ import { brokerSettings } from './admin/broker-settings.js';
 import { openKafka, type KafkaSecurity, type KafkaStreamLog } from './index.js';
 import { KafkaWorld } from './testing/kafka-world.js';
 import { openPatiently } from './testing/open-patiently.js';
-import { Cluster } from './wire/cluster.js';
 import { MECHANISMS, type KafkaTls, type KafkaUser, type Mechanism } from './wire/security.js';
 
 /** One broker of the test's own, with TLS and users. */
@@ -60,10 +59,7 @@ const works = async (port: Port, security: KafkaSecurity): Promise<void> => {
   expect(seen.map(numberOf)).toEqual(all(50));
   await consumer.close();
   expect(await log.committed('g', 't')).toEqual({ t: 49 });
-  const cluster = new Cluster({ brokers: [broker[port]], clientId: 'spec', security, onWarning: () => undefined });
-  await cluster.refresh();
-  const settings = await brokerSettings(cluster).read(['log.flush.interval.messages']);
-  cluster.close();
+  const settings = await brokerSettings([broker[port]], 'spec', security).read(['log.flush.interval.messages']);
   expect(settings?.map(({ values }) => [...values])).toEqual([[['log.flush.interval.messages', '1']]]);
   await log.deleteTopic('t');
   expect(await log.topics('')).toEqual([]);

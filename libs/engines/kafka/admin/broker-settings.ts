@@ -1,6 +1,9 @@
-import { failIf } from '../wire/broker-connection.js';
-import { type Cluster } from '../wire/cluster.js';
-import { CODE } from '../wire/protocol.js';
+import { connect, isIP, isIPv6 } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import kafkajs, { type ISocketFactory, type SASLOptions } from 'kafkajs';
+import { tlsOptions, type KafkaSecurity, type KafkaUser } from '../wire/security.js';
+
+const { ConfigResourceTypes, Kafka, KafkaJSProtocolError, logLevel } = kafkajs;
 
 export interface SettingsOfBroker {
   readonly broker: number;
@@ -8,28 +11,84 @@ export interface SettingsOfBroker {
 }
 
 export interface BrokerSettings {
-  /** Those of every broker that is up; undefined when this user may not read them. Rejects when one does not answer. */
+  /** Those of every broker; undefined when this user may not read them. Rejects when no broker answers. */
   read(names: readonly string[]): Promise<readonly SettingsOfBroker[] | undefined>;
 }
 
-/** A broker tells its own settings only. */
-export const brokerSettings = (cluster: Pick<Cluster, 'brokers' | 'call'>): BrokerSettings => ({
+/** The codes of a user without the right to describe the cluster. */
+const REFUSED: ReadonlySet<string> = new Set(['CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED']);
+
+/** Reads them with a connection that is closed again. */
+export const brokerSettings = (
+  brokers: readonly string[],
+  clientId: string,
+  { tls, user }: KafkaSecurity = {},
+): BrokerSettings => ({
   async read(names) {
-    const found = await Promise.all(cluster.brokers().map((broker) => readOne(cluster, broker, names)));
-    return found.includes(undefined) ? undefined : found.filter((each) => each !== undefined);
+    const kafka = new Kafka({
+      ...withIpv6(brokers),
+      clientId,
+      ...(tls === undefined ? {} : { ssl: tlsOptions(tls) }),
+      ...(user === undefined ? {} : { sasl: saslOf(user) }),
+      // These connections end sooner than any session, and brokers refuse who authenticates again within a second.
+      reauthenticationThreshold: 0,
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 2 },
+    });
+    const admin = kafka.admin();
+    try {
+      await admin.connect();
+      const { brokers: all } = await admin.describeCluster();
+      const resources = all.map(({ nodeId }) => ({
+        type: ConfigResourceTypes.BROKER,
+        name: String(nodeId),
+        configNames: [...names],
+      }));
+      const answer = await admin.describeConfigs({ resources, includeSynonyms: false });
+      return answer.resources.map(({ resourceName, configEntries }) => ({
+        broker: Number(resourceName),
+        values: new Map(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+      }));
+    } catch (error) {
+      if (error instanceof KafkaJSProtocolError && REFUSED.has(error.type)) return undefined;
+      throw error;
+    } finally {
+      await admin.disconnect();
+    }
   },
 });
 
-const readOne = async (
-  cluster: Pick<Cluster, 'call'>,
-  broker: number,
-  names: readonly string[],
-): Promise<SettingsOfBroker | undefined> => {
-  const { errorCode, errorMessage, entries } = await cluster.call(broker, 'settings', 'DescribeBrokerConfigs', {
-    broker,
-    names,
+/** The client cuts `host:port` at the first colon, so an IPv6 address in brackets goes by a name of its own. */
+const withIpv6 = (brokers: readonly string[]): { brokers: string[]; socketFactory?: ISocketFactory } => {
+  const addresses = new Map<string, string>();
+  const named = brokers.map((broker, n) => {
+    const [, address = '', port = ''] = /^\[(.*)\]:(\d+)$/.exec(broker) ?? [];
+    if (!isIPv6(address)) return broker;
+    addresses.set(`ipv6-${n}.invalid`, address);
+    return `ipv6-${n}.invalid:${port}`;
   });
-  if (errorCode === CODE.CLUSTER_AUTHORIZATION_FAILED) return undefined;
-  failIf(`the configuration of broker ${broker}`, errorCode, errorMessage);
-  return { broker, values: new Map(entries.map(({ name, value }) => [name, value])) };
+  if (addresses.size === 0) return { brokers: named };
+  return {
+    brokers: named,
+    socketFactory: ({ host: name, port, ssl, onConnect }) => {
+      const host = addresses.get(name) ?? name;
+      const servername = isIP(host) === 0 ? { servername: host } : {};
+      // The client gives no options where there is no TLS, whatever its type says.
+      const options = ssl as typeof ssl | undefined;
+      return options
+        ? connectTls({ host, port, ...servername, ...options }, onConnect)
+        : connect({ host, port }, onConnect);
+    },
+  };
+};
+
+const saslOf = ({ mechanism, name: username, password }: KafkaUser): SASLOptions => {
+  switch (mechanism) {
+    case 'PLAIN':
+      return { mechanism: 'plain', username, password };
+    case 'SCRAM-SHA-256':
+      return { mechanism: 'scram-sha-256', username, password };
+    case 'SCRAM-SHA-512':
+      return { mechanism: 'scram-sha-512', username, password };
+  }
 };

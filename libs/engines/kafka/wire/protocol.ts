@@ -208,11 +208,6 @@ export interface Apis {
       readonly topics: readonly (FailedWith & { readonly topic: string; readonly entries: readonly ConfigEntry[] })[];
     };
   };
-  /** Answered by the broker that is asked about. */
-  DescribeBrokerConfigs: {
-    args: { readonly broker: number; readonly names: readonly string[] };
-    reply: FailedWith & { readonly entries: readonly ConfigEntry[] };
-  };
   IncrementalAlterConfigs: {
     /** Sets these entries of each topic and leaves the others as they are. */
     args: { readonly topics: readonly { readonly topic: string; readonly entries: readonly ConfigEntry[] }[] };
@@ -240,7 +235,6 @@ export const CODE = {
   ILLEGAL_GENERATION: 22,
   UNKNOWN_MEMBER_ID: 25,
   REBALANCE_IN_PROGRESS: 27,
-  CLUSTER_AUTHORIZATION_FAILED: 31,
   TOPIC_ALREADY_EXISTS: 36,
   NOT_CONTROLLER: 41,
   OUT_OF_ORDER_SEQUENCE: 45,

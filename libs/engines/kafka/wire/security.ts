@@ -39,7 +39,7 @@ type Authenticated = NonNullable<Parameters<Parameters<SASLCustomAuthenticator>[
 /** Renewed before the broker's limit of a session, so that no request meets the limit. */
 const SHARE_OF_SESSION = 0.8;
 
-const tlsOptions = ({ ca, identity }: KafkaTls): TlsOptions => ({
+export const tlsOptions = ({ ca, identity }: KafkaTls): TlsOptions => ({
   ...(ca === undefined ? {} : { ca }),
   ...(identity === undefined ? {} : { cert: identity.certificate, key: identity.key }),
 });

@@ -1,15 +1,13 @@
 import { createTopicsV7, deleteTopicsV6, describeConfigsV4, incrementalAlterConfigsV1 } from '@platformatic/kafka';
-import { type ConfigEntry } from './protocol.js';
 import { request, type Requests } from './request.js';
 
 const TOPIC = 2;
-const BROKER = 4;
 const SET = 0;
 const UNKNOWN_ERROR = -1;
 
-/** Topics and their settings, and those of brokers. */
+/** Topics and their settings. */
 export const topicRequests: Requests<
-  'CreateTopic' | 'DeleteTopic' | 'DescribeTopicConfigs' | 'DescribeBrokerConfigs' | 'IncrementalAlterConfigs'
+  'CreateTopic' | 'DeleteTopic' | 'DescribeTopicConfigs' | 'IncrementalAlterConfigs'
 > = {
   CreateTopic: request(createTopicsV7.api)(
     ({ timeout, topic, partitions, copies, entries }) => [
@@ -34,17 +32,9 @@ export const topicRequests: Requests<
         errorCode,
         errorMessage: errorMessage ?? null,
         topic: resourceName,
-        entries: entriesOf(configs),
+        entries: configs.map(({ name, value }) => ({ name, value: value ?? '' })),
       })),
     }),
-  ),
-  DescribeBrokerConfigs: request(describeConfigsV4.api)(
-    ({ broker, names }) => [
-      [{ resourceType: BROKER, resourceName: String(broker), configurationKeys: [...names] }],
-      false,
-      false,
-    ],
-    ({ results: [answer] }) => ({ ...failureOf(answer), entries: entriesOf(answer?.configs ?? []) }),
   ),
   IncrementalAlterConfigs: request(incrementalAlterConfigsV1.api)(
     ({ topics }) => [
@@ -60,10 +50,6 @@ export const topicRequests: Requests<
     }),
   ),
 };
-
-const entriesOf = (
-  configs: readonly { readonly name: string; readonly value?: string | null | undefined }[],
-): readonly ConfigEntry[] => configs.map(({ name, value }) => ({ name, value: value ?? '' }));
 
 const failureOf = (answer?: {
   readonly errorCode: number;
