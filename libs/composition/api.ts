@@ -110,7 +110,10 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
   await app.init();
   const streams = app.get(EventStreams, { strict: false });
   metrics.sampled('sluice_streams_open', 'Open streams of events', () => streams.size);
-  const unsent = 'Bytes that streams of events keep for readers that have not taken them';
-  metrics.sampled('sluice_streams_unsent_bytes', unsent, () => streams.unsentBytes);
+  metrics.sampled(
+    'sluice_streams_unsent_bytes',
+    'Bytes that streams of events keep for readers that have not taken them',
+    () => streams.unsentBytes,
+  );
   return app;
 };

@@ -18,6 +18,13 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   'code-crawl': ['libs/components/fetch/crawled-fetcher.spec.ts', 'fetches the file and all its imports'],
   'build-jail': ['test/attacks/build-stops.e2e-spec.ts', 'with exponential parse time ends at the limit'],
   'build-turns': ['libs/components/save-component/inspections.spec.ts', 'beyond the limit of its workspace'],
+  'fetch-turns': ['libs/async/bounded-turns.spec.ts', 'keeps slots for others while a user of many workspaces waits'],
+  'endpoint-sandbox': ['test/attacks/reply-headers.e2e-spec.ts', 'has nothing of it below /h/, and the author is told'],
+  'endpoint-confined': [
+    'test/attacks/reply-headers.e2e-spec.ts',
+    'has nothing of it below /h/, and the author is told',
+  ],
+  'endpoint-cookies': ['test/attacks/reply-headers.e2e-spec.ts', 'is sent whole at a domain of the endpoint'],
   'metadata-limits': ['libs/components/domain/metadata-limits.spec.ts', 'is accepted up to its limits'],
   'metadata-well-formed': ['test/attacks/run-limits.e2e-spec.ts', 'is well-formed text, in lists and for a webhook'],
   'warning-limits': ['test/e2e/component-warnings.e2e-spec.ts', 'are bounded, whatever a component declares'],

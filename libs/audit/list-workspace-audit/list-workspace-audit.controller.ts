@@ -109,7 +109,7 @@ export class ListWorkspaceAuditController {
     replies: { 200: { description: 'A line of JSON for each entry, newest first', schema: text('Lines of JSON') } },
     also: ALSO,
   })
-  async export(
+  export(
     @Param('id') id: string,
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
@@ -119,6 +119,10 @@ export class ListWorkspaceAuditController {
     const which = whichOf(workspaceId, params);
     if (!this.exports.tryAcquire(workspaceId)) throw tooManyExports();
     response.once('close', () => this.exports.release(workspaceId));
+    return this.send(which, response);
+  }
+
+  private async send(which: Which, response: Response): Promise<void> {
     const all = this.lines(which);
     // Read before the answer begins, so that a failure is still answered with its status.
     const first = await all.next();
