@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { relayCode } from '#test/harness/component-code.js';
@@ -102,7 +101,7 @@ describe(`${ATTACKS} component_url that never end`, () => {
               if (reply.status === 429) refused.push(reply);
             })
             .catch(() => undefined);
-        await pause(3_000);
+        await eventually('the refusals', () => (refused.length > ATTACKS - 100 ? true : undefined), 60_000);
       };
       const { grownMb, delayMs } = await measured(instance.server, attack, 5_000, async () => {
         const reply = await save(instance.server.apiKey, `${base}/code-${kind}-${n++}.mjs`);
@@ -112,7 +111,6 @@ describe(`${ATTACKS} component_url that never end`, () => {
       expect(delayMs).toBeLessThan(DELAY_MS);
       // Four run and fifty wait, and those that run hold all their slots: another one of their own is refused (the control).
       expect(mostOpen).toBe(4);
-      expect(refused.length).toBeGreaterThan(ATTACKS - 100);
       expect(answered).toBeLessThan(ATTACKS);
       expect(refused[0]?.body).toMatchObject({ code: 'too_many_fetches', details: { limit: 50, actual: 51 } });
       expect(await save(mallory.apiKey, `${base}/code.mjs`)).toMatchObject({ status: 429 });
