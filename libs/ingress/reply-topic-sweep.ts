@@ -22,9 +22,9 @@ const ABSENT_MS = 60_000;
 const LOOKS = 3;
 
 /**
- * Deletes the topics of processes that ended without closing their channel. A process is gone when several looks over
- * a while found it absent from the registry: who has just begun to look has seen nothing yet, and who is only silent is
- * still registered. A mistake does little harm, because a process makes its own topic anew.
+ * Deletes the topics of processes that ended without closing their channel. A process is gone when several looks in a
+ * row found it absent from the registry. One look is not enough, because a process that was silent registers again. A
+ * mistake does little harm, because a process makes its own topic anew.
  */
 export class ReplyTopicSweep {
   private readonly absent = new Map<string, Absence>();

@@ -115,7 +115,7 @@ describe('a user who was added to a workspace of others', () => {
     const named = { body: { id: 'rss', prop_name: 'pick', org_id: trap, ...values } };
     expect((await victim.call('POST', '/v1/components/configure', named)).text).toContain('stolen hush');
     await victim.expect(200, 'GET', `/v1/components/${theirs.id}`);
-    // An update by key acts in the workspace of its source, whoever asks.
+    // An update by key acts in the workspace of its source, not in one of the caller.
     const own = await victim.createSource({ component_code: relayCode() });
     const update = await victim.call<ErrorBody>('PUT', `/v1/sources/${own.id}`, { body: { key: 'rss' } });
     expect(update).toMatchObject({ status: 404, body: { code: 'component_not_found' } });
