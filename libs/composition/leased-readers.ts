@@ -108,7 +108,7 @@ export class LeasedReaders {
     });
   }
 
-  /** Position up to which the reactions in this process have handled events. */
+  /** Position up to which the reactions in this process have handled events, but for clean-ups of stream read models. */
   position(): Position {
     return this.readers.reduce((lowest, { position }) => {
       const at = position?.() ?? END;
@@ -156,7 +156,8 @@ export class LeasedReaders {
         await reacting.stop();
         await projector.stop();
       };
-      return { ...reacting, stop };
+      // Without a position: nobody can read what a clean-up removes, so no command waits for it.
+      return { status: reacting.status, stop };
     });
     this.add(`share.${projection.name}`, (fail) => this.consume(projection, fail), permit);
   }

@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '#libs/config/index.js';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { enginesForEach } from '#libs/engines/embedded/testing/engines-for-each.js';
+import { pause } from '#libs/async/pause.js';
+import { systemClock } from '#libs/kernel/clock.js';
+import { ALL_FORMS } from '#libs/kernel/forms.js';
+import { newCommandId, eventIdOf } from '#libs/kernel/ids.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { createLogger } from '#libs/telemetry/index.js';
+import { followControlPlane } from './control-plane.js';
+import { LeasedReaders } from './leased-readers.js';
+import { createFixedTopics, topicPolicy } from './topic-policy.js';
+
+const fail = (error: Error): never => {
+  throw error;
+};
+const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let n = 0; n < 1_000; n++) {
+    if (await holds()) return;
+    await pause(10);
+  }
+  throw new Error(`${what} did not come`);
+};
+
+const forEach = enginesForEach('leased-readers');
+const running: LeasedReaders[] = [];
+const releases: (() => void)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) release();
+  for (const readers of running.splice(0)) await readers.close();
+});
+
+/** The role over embedded engines. */
+const readersOn = async (engines: EmbeddedEngines, readModels: ReadModelStore): Promise<LeasedReaders> => {
+  const config = loadConfig({ SLUICE_DATA_DIR: forEach.dataDir }, () => undefined);
+  const topics = topicPolicy(config);
+  await createFixedTopics(engines.log, topics);
+  const faultOf = (): undefined => undefined;
+  const plane = await followControlPlane({ ...engines, readModels, faultOf }, systemClock, fail);
+  const readers = new LeasedReaders({
+    config,
+    plane,
+    topics,
+    logger: createLogger({ level: 'silent', role: 'spec' }),
+    platformEvents: { report: () => undefined } as never,
+    forms: ALL_FORMS,
+  });
+  running.push(readers);
+  releases.push(() => void plane.follower.stop());
+  readers.start();
+  return readers;
+};
+
+const sourceDeleted = async ({ events }: EmbeddedEngines): Promise<string> => {
+  const commandId = newCommandId();
+  const metadata = {
+    commandId,
+    schemaVersion: 1,
+    $correlationId: commandId,
+    $causationId: commandId,
+    actor: { userId: 'u_1', apiKeyId: null },
+    workspaceId: 'o_1',
+  };
+  const event = { id: eventIdOf(commandId, 'source-dc_1', 0), type: 'SourceDeleted', data: { deletedAt: 1 }, metadata };
+  return (await events.append('source-dc_1', [event], 'no_stream')).position;
+};
+
+describe('the position for which commands wait', () => {
+  it('passes the deletion of a source whose events take long to remove', async () => {
+    const engines = await forEach.open();
+    let removing = false;
+    const released = new Promise<void>((resolve) => releases.push(resolve));
+    const slow = new Proxy(engines.readModels, {
+      get: (store, name: keyof ReadModelStore) => {
+        const method = store[name] as (...args: unknown[]) => unknown;
+        if (name !== 'claimLanes') return method.bind(store);
+        return async (...args: unknown[]) => {
+          removing = true;
+          await released;
+          return method.apply(store, args);
+        };
+      },
+    });
+    const readers = await readersOn(engines, slow);
+    await until('every reader', () => readers.owned() > 20);
+    const position = await sourceDeleted(engines);
+    await until('the removal', () => removing);
+    await until('the position', () => readers.position() >= position);
+    expect(readers.status().filter(({ failure }) => failure !== undefined)).toEqual([]);
+  });
+});
