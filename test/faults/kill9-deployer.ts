@@ -112,7 +112,7 @@ export class KillDeployer {
   private async remove(id: string): Promise<void> {
     await this.gate.pass();
     // An unanswered delete may or may not have happened, so the source is forgotten.
-    const done = await this.tried(() => this.api.deleteSource(id).then(() => true));
+    const done = await this.tried(() => this.api.deleteSource(id).then(() => true), this.unsure.has(id));
     if (done) this.deleted.add(id);
     else {
       this.deployed.delete(id);
@@ -120,14 +120,19 @@ export class KillDeployer {
     }
   }
 
-  /** Returns undefined when the server died meanwhile or is shutting down. Any other answer is a problem. */
-  private async tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+  /**
+   * Returns undefined when the server died meanwhile or is shutting down. Any other answer is a problem, but for
+   * `mayBeBusy`: a change whose process died is ended by another one minutes later
+   * (docs/reference/component-model.md#deploy-interrupted).
+   */
+  private async tried<T>(work: () => Promise<T>, mayBeBusy = false): Promise<T | undefined> {
     const answer = work();
     this.asked = answer.catch(() => undefined);
     try {
       return await answer;
     } catch (error) {
-      if (error instanceof UnexpectedReply && !UNANSWERED.includes(error.reply.status)) {
+      const isBusy = mayBeBusy && error instanceof UnexpectedReply && error.reply.text.includes('"source_busy"');
+      if (error instanceof UnexpectedReply && !isBusy && !UNANSWERED.includes(error.reply.status)) {
         this.unexpected.push(error.message);
         return undefined;
       }

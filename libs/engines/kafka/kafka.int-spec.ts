@@ -61,6 +61,29 @@ describe('topics that another process creates and deletes', () => {
     await eventually('the record of the new topic', () => seen.records.some((each) => numberOf(each) === 7));
   });
 
+  it('delay a stream that was about to begin at their end, and do not fail it', async () => {
+    const [reading, other] = [await world().open(SELDOM), await world().open(SELDOM)];
+    for (const n of all(2)) await other.createTopic(`t.${n}`, {});
+    const gone: string[] = [];
+    const commit = Reflect.get(Offsets.prototype, 'setCommitted') as Offsets['setCommitted'];
+    const spy = jest.spyOn(Offsets.prototype, 'setCommitted').mockImplementation(async function (this: Offsets, ...of) {
+      if (gone.length === 0) await other.deleteTopic('t.1');
+      gone.push('t.1');
+      return commit.apply(this, of);
+    });
+    try {
+      const seen: number[] = [];
+      const tail = await reading.tail({ prefix: 't.' }, (found) => seen.push(...found.map(numberOf)));
+      await other.publish([record('t.0', 5)]);
+      await eventually('the record', () => seen.length === 1);
+      await tail.close();
+      expect(seen).toEqual([5]);
+      expect(gone.length).toBeGreaterThan(1);
+    } finally {
+      spy.mockRestore();
+    }
+  });
+
   it('are looked for while no news can be heard', async () => {
     const [reading, other] = [await world().open(SELDOM), await world().open(SELDOM)];
     const seen = await follow(reading, { topics: { prefix: 't.' } });
