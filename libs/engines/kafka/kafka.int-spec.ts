@@ -65,7 +65,7 @@ describe('topics that another process creates and deletes', () => {
     const [reading, other] = [await world().open(SELDOM), await world().open(SELDOM)];
     for (const n of all(2)) await other.createTopic(`t.${n}`, {});
     const gone: string[] = [];
-    const commit = Reflect.get(Offsets.prototype, 'setCommitted') as Offsets['setCommitted'];
+    const commit = Reflect.get(Offsets.prototype, 'setCommitted');
     const spy = jest.spyOn(Offsets.prototype, 'setCommitted').mockImplementation(async function (this: Offsets, ...of) {
       if (gone.length === 0) await other.deleteTopic('t.1');
       gone.push('t.1');
