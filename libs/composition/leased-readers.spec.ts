@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config/index.js';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { eventually } from '#libs/engines/conformance/eventually.js';
 import { enginesForEach } from '#libs/engines/embedded/testing/engines-for-each.js';
-import { pause } from '#libs/async/pause.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { newCommandId, eventIdOf } from '#libs/kernel/ids.js';
@@ -14,13 +14,6 @@ import { createFixedTopics, topicPolicy } from './topic-policy.js';
 
 const fail = (error: Error): never => {
   throw error;
-};
-const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let n = 0; n < 1_000; n++) {
-    if (await holds()) return;
-    await pause(10);
-  }
-  throw new Error(`${what} did not come`);
 };
 
 const forEach = enginesForEach('leased-readers');
@@ -83,10 +76,10 @@ describe('the position for which commands wait', () => {
       },
     });
     const readers = await readersOn(engines, slow);
-    await until('every reader', () => readers.owned() > 20);
+    await eventually('every reader', () => readers.owned() > 20);
     const position = await sourceDeleted(engines);
-    await until('the removal', () => removing);
-    await until('the position', () => readers.position() >= position);
+    await eventually('the removal', () => removing);
+    await eventually('the position', () => readers.position() >= position);
     expect(readers.status().filter(({ failure }) => failure !== undefined)).toEqual([]);
   });
 });
