@@ -50,6 +50,8 @@ export class HttpListener {
     limits: Partial<ListenerLimits> = {},
   ): Promise<HttpListener> {
     const server = createServer(timeouts);
+    // A client that has sent its request may close its side, as `nc -N` and many scripts do, and still gets its answer.
+    (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
     server.maxConnections = MAX_CONNECTIONS;
     const front = new HttpListener(server, onFailure, { ...listenerLimits(), ...limits });
     await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { type Request, type RequestHandler } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ByteHolders } from './bytes-in-flight.js';
+import { MAX_CODINGS } from './content-coding.js';
 import { countFields, MAX_FIELDS } from './form-fields.js';
 import { faultOf } from './json-fault.js';
 import { shapeOf } from './json-shape.js';
@@ -24,7 +25,7 @@ export const bodyReader =
     request.body = {};
     const holders = hasBody(request) ? holdersOf(request) : undefined;
     if (!holders) return next();
-    readUnpackedBody(request, { ...limits, holders })
+    readUnpackedBody(request, { ...limits, holders }, 'refuse')
       .then((body) => {
         request.body = parsed(request, bytesOf(body, limits.maxBytes, request));
         next();
@@ -146,6 +147,11 @@ const bytesOf = (body: Body, maxBytes: number, { headers }: Request): Buffer => 
   if ('notPacked' in body) {
     const text = `the body is not valid ${String(encoding)}, which the header Content-Encoding names (${body.notPacked.message}): compress it so, or leave the header out`;
     throw new DomainError('request.invalid_parameter', text, { field: 'content-encoding', actual: encoding });
+  }
+  if ('tooManyCodings' in body) {
+    const text = `the body is packed ${body.tooManyCodings} times, the limit is ${MAX_CODINGS}: compress it once`;
+    const details = { field: 'content-encoding', limit: MAX_CODINGS, actual: body.tooManyCodings };
+    throw new DomainError('request.invalid_parameter', text, details);
   }
   if ('unknownEncoding' in body) {
     const text = `unsupported content encoding "${body.unknownEncoding}": send it uncompressed or as gzip`;

@@ -1,4 +1,4 @@
-/** Largest number of fields in a form, a multipart body or a query. More are refused before parsing. */
+/** Largest number of fields in a form or a query of the API. More are refused before parsing. */
 export const MAX_FIELDS = 1_000;
 
 const AMPERSAND = 0x26;

@@ -1,8 +1,7 @@
 import { type IncomingMessage } from 'node:http';
-import { type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type DomainError } from '../kernel/domain-error.js';
 import { type ByteHolders, type BytesInFlight } from './bytes-in-flight.js';
+import { codingsOf, MAX_CODINGS, mostPacked, unpacked } from './content-coding.js';
 
 export interface BodyLimits {
   /** Largest body, unpacked. */
@@ -18,20 +17,9 @@ export type Body =
   | { readonly tooLarge: number; readonly declared: boolean }
   | { readonly refused: DomainError }
   | { readonly unknownEncoding: string }
+  | { readonly tooManyCodings: number }
   | { readonly notPacked: Error }
   | 'client left';
-
-interface Unpacking {
-  readonly unpacker: () => Transform;
-  /** What it needs besides the unpacked bytes. */
-  readonly bytes: number;
-}
-
-const UNPACKING: ReadonlyMap<string, Unpacking> = new Map([
-  ['gzip', { unpacker: () => createGunzip(), bytes: 64 * 1024 }],
-  ['deflate', { unpacker: () => createInflate(), bytes: 64 * 1024 }],
-  ['br', { unpacker: () => createBrotliDecompress(), bytes: 1024 * 1024 }],
-]);
 
 /** Smaller bodies do not count, so that those of others arrive whatever somebody else sends. */
 export const UNCOUNTED_BYTES = 16 * 1024;
@@ -52,16 +40,37 @@ export const readBody = (req: IncomingMessage, limits: BodyLimits): Promise<Body
   return new Reading(req, limits, declared).body;
 };
 
-/** Like `readBody`, and unpacks what the header Content-Encoding names. Unpacked bytes count. */
-export const readUnpackedBody = (req: IncomingMessage, limits: BodyLimits): Promise<Body> => {
-  const encoding = (req.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity') return readBody(req, limits);
-  const unpacking = UNPACKING.get(encoding);
-  if (!unpacking) return dropped(req, { unknownEncoding: encoding });
-  const { bodies, holders } = limits;
-  const refused = bodies.tryHold(holders, unpacking.bytes);
-  if (refused) return dropped(req, { refused });
-  return new Reading(req, limits, 0, unpacking.unpacker()).body.finally(() => bodies.release(holders, unpacking.bytes));
+/**
+ * Like `readBody`, and undoes what the header Content-Encoding names, once the whole body has arrived. Both sizes are
+ * limited: the unpacked one as `maxBytes`, and the packed one to what can be within that.
+ * @param onUnknown what becomes of a body with a coding that is not known: refused, or read as it is.
+ */
+export const readUnpackedBody = async (
+  req: IncomingMessage,
+  limits: BodyLimits,
+  onUnknown: 'refuse' | 'keep',
+): Promise<Body> => {
+  const header = req.headers['content-encoding'];
+  if (header === undefined) return readBody(req, limits);
+  const codings = codingsOf(header);
+  if (codings === undefined)
+    return onUnknown === 'keep' ? readBody(req, limits) : dropped(req, { unknownEncoding: header });
+  if (codings.length > MAX_CODINGS) return dropped(req, { tooManyCodings: codings.length });
+  if (codings.length === 0) return readBody(req, limits);
+  const packed = await readBody(req, { ...limits, maxBytes: mostPacked(limits.maxBytes) });
+  if (packed === 'client left' || !('bytes' in packed) || packed.bytes.length === 0) return packed;
+  const { bodies, holders, maxBytes } = limits;
+  const counted = packed.bytes.length > UNCOUNTED_BYTES ? packed.bytes.length : 0;
+  // It was counted until now, so it fits. It counts on while it waits for its turn.
+  bodies.hold(holders, counted);
+  try {
+    const bytes = await unpacked(packed.bytes, codings, maxBytes, holders.workspace ?? holders.user ?? '');
+    return bytes ? { bytes } : { tooLarge: maxBytes + 1, declared: false };
+  } catch (error) {
+    return { notPacked: error as Error };
+  } finally {
+    bodies.release(holders, counted);
+  }
 };
 
 const dropped = (req: IncomingMessage, body: Body): Promise<Body> => {
@@ -76,22 +85,15 @@ class Reading {
   private size = 0;
   private held = 0;
   private resolve!: (body: Body) => void;
-  private readonly source: IncomingMessage | Transform;
 
   constructor(
     private readonly req: IncomingMessage,
     private readonly limits: BodyLimits,
     private readonly declared: number,
-    private readonly unpacker?: Transform,
   ) {
-    this.source = unpacker ?? req;
     this.body = new Promise((resolve) => (this.resolve = resolve));
-    this.source.on('data', this.onData).on('end', this.onEnd).on('error', this.onError);
     // 'aborted' comes while the answer can still be left out; 'close' after it.
-    req.on('aborted', this.onAborted);
-    if (!unpacker) return;
-    req.on('error', this.onAborted);
-    req.pipe(unpacker);
+    req.on('data', this.onData).on('end', this.onEnd).on('error', this.onLeft).on('aborted', this.onLeft);
   }
 
   private readonly onData = (chunk: Buffer): void => {
@@ -115,9 +117,7 @@ class Reading {
   private readonly onEnd = (): void =>
     this.end({ bytes: this.size === this.buffer.length ? this.buffer : this.buffer.subarray(0, this.size) });
 
-  private readonly onError = (error: Error): void => this.end(this.unpacker ? { notPacked: error } : 'client left');
-
-  private readonly onAborted = (): void => this.end('client left');
+  private readonly onLeft = (): void => this.end('client left');
 
   /** Doubles the buffer, up to what can still come. */
   private grow(least: number): DomainError | undefined {
@@ -140,13 +140,8 @@ class Reading {
   }
 
   private end(body: Body): void {
-    const { req, source, unpacker } = this;
-    source.off('data', this.onData).off('end', this.onEnd).off('error', this.onError);
-    req.off('aborted', this.onAborted);
-    if (unpacker) {
-      req.off('error', this.onAborted).unpipe(unpacker);
-      unpacker.on('error', ignore).destroy();
-    }
+    const { req } = this;
+    req.off('data', this.onData).off('end', this.onEnd).off('error', this.onLeft).off('aborted', this.onLeft);
     // A connection that breaks later concerns nobody.
     req.on('error', ignore);
     if (!req.complete || req.readableLength > 0) req.resume();

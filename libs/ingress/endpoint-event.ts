@@ -1,8 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseQuery } from 'node:querystring';
 import { bodyHeader } from '../component-model/http-event.js';
-import { countFields, MAX_FIELDS } from '../http/form-fields.js';
+import { countFields } from '../http/form-fields.js';
 import { shapeOf } from '../http/json-shape.js';
+import { charsetOf, formDecoder, textOf } from './charset.js';
+import { MAX_FIELDS } from './field-limit.js';
 import { JsonCheck } from './json-check.js';
 import { multipartFields } from './multipart.js';
 import { RefusedRequest } from './refused-request.js';
@@ -63,37 +65,37 @@ interface ParsedBody {
   readonly isOnce?: boolean;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const BYTE_ORDER_MARK = '\ufeff';
 
-const bodyOf = async ({ headers, body }: EndpointRequest, bodyOnce: boolean): Promise<ParsedBody> => {
-  if (body.length === 0) return { bodyRaw: '""', body: '{}' };
+const bodyOf = async ({ headers, body: bytes }: EndpointRequest, bodyOnce: boolean): Promise<ParsedBody> => {
+  if (bytes.length === 0) return { bodyRaw: '""', body: '{}' };
   const contentType = headers['content-type'] ?? '';
   const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
-  if (type.startsWith('multipart/')) {
-    const bodyRaw = await quoted(body.toString('latin1'));
-    const fields = await multipartFields(contentType, body);
-    return { bodyRaw, body: fields === undefined ? bodyRaw : JSON.stringify(fields) };
-  }
-  let text: string;
-  try {
-    text = utf8.decode(body);
-  } catch {
+  const isMultipart = type.startsWith('multipart/');
+  const charset = isMultipart ? undefined : charsetOf(contentType);
+  const raw = await textOf(bytes, charset);
+  if (isMultipart || raw === undefined) {
     // A body that is not text is kept whole, as base64.
-    const base64 = JSON.stringify(body.toString('base64'));
-    return { bodyRaw: base64, body: base64, isBase64: true };
+    const isBase64 = raw === undefined;
+    const bodyRaw = await quoted(isBase64 ? bytes.toString('base64') : raw);
+    const fields = isMultipart ? await multipartFields(contentType, bytes) : undefined;
+    return { bodyRaw, body: fields === undefined ? bodyRaw : JSON.stringify(fields), isBase64 };
   }
-  if (type === 'application/x-www-form-urlencoded') {
-    const bodyRaw = await quoted(text);
+  // Signatures are made of the bytes with their mark, which is no part of what they say.
+  const isMarked = raw.startsWith(BYTE_ORDER_MARK);
+  const text = isMarked ? raw.slice(1) : raw;
+  if (type === 'application/x-www-form-urlencoded' && !/^\s*[{[]/.test(text)) {
     // `curl -d '{…}'` sends JSON under this type without meaning a form.
-    const isForm = !/^\s*[{[]/.test(text);
-    return { bodyRaw, body: isForm ? JSON.stringify(fieldsOf(text, 'the body')) : bodyRaw };
+    const decode = charset === undefined || isMarked ? undefined : formDecoder(charset);
+    const fields = fieldsOf(decode ? bytes.toString('latin1') : text, 'the body', decode);
+    return { bodyRaw: await quoted(raw), body: JSON.stringify(fields) };
   }
-  if (looksLikeJson(type, text) && (await isJson(text))) {
-    const isOnce = bodyOnce && text.length <= QUOTED_A_TURN;
-    return { bodyRaw: isOnce ? '""' : await quoted(text), body: text, isOnce };
+  if (type !== 'application/x-www-form-urlencoded' && looksLikeJson(type, text) && (await isJson(text))) {
+    const isOnce = bodyOnce && !isMarked && text.length <= QUOTED_A_TURN;
+    return { bodyRaw: isOnce ? '""' : await quoted(raw), body: text, isOnce };
   }
-  const bodyRaw = await quoted(text);
-  return { bodyRaw, body: bodyRaw };
+  const bodyRaw = await quoted(raw);
+  return { bodyRaw, body: isMarked ? await quoted(text) : bodyRaw };
 };
 
 const looksLikeJson = (type: string, text: string): boolean =>
@@ -159,10 +161,17 @@ const quoted = async (text: string): Promise<string> => {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** Parses the fields of a query or a form; repeated keys become an array. Throws RefusedRequest for too many fields. */
-const fieldsOf = (text: string, where: string): Record<string, string | string[] | undefined> => {
+/**
+ * Parses the fields of a query or a form; repeated keys become an array. Throws RefusedRequest for too many fields.
+ * @param decode undoes the escapes of a name or value, which are UTF-8 by default
+ */
+const fieldsOf = (
+  text: string,
+  where: string,
+  decode?: (part: string) => string,
+): Record<string, string | string[] | undefined> => {
   const count = countFields(text);
   if (count > MAX_FIELDS)
     throw new RefusedRequest('too_many_fields', `${where} has ${count} fields, the limit is ${MAX_FIELDS}`);
-  return parseQuery(text, '&', '=', { maxKeys: 0 });
+  return parseQuery(text, '&', '=', decode ? { maxKeys: 0, decodeURIComponent: decode } : { maxKeys: 0 });
 };

@@ -165,7 +165,7 @@ describe('ingress', () => {
     const answer = await (await setUp()).call('POST', '/h/ehook', { body: 'x'.repeat(101), headers });
     expect(answer.status).toBe(413);
     expect(JSON.parse(answer.body)).toEqual({
-      error: 'body of 101 bytes is above the limit of 100 bytes',
+      error: 'body of at least 101 bytes is above the limit of 100 bytes',
       code: 'too_large',
     });
   });
@@ -237,6 +237,8 @@ describe('ingress', () => {
     const answer = await t.call('OPTIONS', '/h/ehook');
     expect(answer.status).toBe(204);
     expect(answer.headers['access-control-allow-methods']).toBe('GET, HEAD, PUT, PATCH, POST, DELETE');
+    // A browser takes `*` for every header but this one.
+    expect(answer.headers['access-control-allow-headers']).toBe('*, authorization');
     expect(t.published).toHaveLength(0);
   });
 

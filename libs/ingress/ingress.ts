@@ -2,7 +2,8 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { answerAtLast } from '../http/last-answer.js';
 import { type ByteHolders, type HttpBytes } from '../http/bytes-in-flight.js';
 import { type TrustedProxies } from '../http/client-address.js';
-import { type Body, readBody, UNCOUNTED_BYTES } from '../http/read-body.js';
+import { MAX_CODINGS } from '../http/content-coding.js';
+import { type Body, readUnpackedBody, UNCOUNTED_BYTES } from '../http/read-body.js';
 import { Faults } from '../kernel/faults.js';
 import { type Clock } from '../kernel/clock.js';
 import { SANDBOX_POLICY } from '../component-model/endpoint-reply.js';
@@ -68,7 +69,8 @@ interface Address {
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
-  'access-control-allow-headers': '*',
+  // The wildcard does not cover this one (Fetch, 4.10).
+  'access-control-allow-headers': '*, authorization',
 };
 
 /** Role `ingress`: step 1 of the path of an event (docs/architecture.md). Plain node:http, ahead of the API. */
@@ -107,9 +109,10 @@ export class Ingress {
     if (tooFast) return this.refuse(res, 429, 'rate_limited', tooFast.text, tooFast.headers);
     const { sourceId, workspaceId } = target;
     const holders = { workspace: workspaceId };
-    const body = await readBody(req, { maxBytes: deps.maxBodyBytes, bodies: deps.bytes.bodies, holders });
+    const limits = { maxBytes: deps.maxBodyBytes, bodies: deps.bytes.bodies, holders };
+    const body = await readUnpackedBody(req, limits, 'keep');
     if (body === 'client left') return;
-    if (!('bytes' in body)) return this.refuseBody(res, body);
+    if (!('bytes' in body)) return this.refuseBody(res, body, req.headers['content-encoding']);
 
     // 3. Refuse or hold it while there is no room for it in the pipeline.
     const arrival = { sourceId, workspaceId, bytes: body.bytes.length };
@@ -278,10 +281,19 @@ export class Ingress {
     this.refuse(res, 404, 'not_found', 'the source was deleted');
   }
 
-  private refuseBody(res: ServerResponse, body: Exclude<Body, 'client left'>): void {
+  private refuseBody(res: ServerResponse, body: Exclude<Body, 'client left'>, coding = ''): void {
     if ('tooLarge' in body) {
-      const text = `body of ${body.tooLarge} bytes is above the limit of ${this.deps.maxBodyBytes} bytes`;
+      const size = `${body.declared ? '' : 'at least '}${body.tooLarge} bytes${coding === '' || body.declared ? '' : ', unpacked,'}`;
+      const text = `body of ${size} is above the limit of ${this.deps.maxBodyBytes} bytes`;
       return this.refuse(res, 413, 'too_large', text, { connection: 'close' });
+    }
+    if ('notPacked' in body) {
+      const text = `the body is not valid ${coding}, which the header Content-Encoding names (${body.notPacked.message}): compress it so, or leave the header out`;
+      return this.refuse(res, 400, 'invalid_parameter', text);
+    }
+    if ('tooManyCodings' in body) {
+      const text = `the body is packed ${body.tooManyCodings} times, the limit is ${MAX_CODINGS}: compress it once`;
+      return this.refuse(res, 400, 'invalid_parameter', text, { connection: 'close' });
     }
     if ('refused' in body)
       this.refuse(res, 429, 'too_much_in_flight', body.refused.message, { 'retry-after': '1', connection: 'close' });

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import busboy from 'busboy';
-import { MAX_FIELDS } from '../http/form-fields.js';
+import { MAX_FIELDS } from './field-limit.js';
 import { RefusedRequest } from './refused-request.js';
 
-const BYTES_A_TURN = 64 * 1024;
+const BYTES_A_TURN = 16 * 1024;
 /** Longest boundary that RFC 2046 allows. */
 const MAX_BOUNDARY = 70;
 const MAX_NAME = 1024;
@@ -26,7 +26,8 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
     if (!parser) return resolve(undefined);
     // Without a prototype, `__proto__` is a name like any other.
     const fields = Object.create(null) as Record<string, unknown>;
-    const add = (name: string, value: string | File): void => {
+    const add = (given: string, value: string | File): void => {
+      const name = nameOf(given);
       const before = fields[name];
       if (before === undefined) fields[name] = value;
       else if (Array.isArray(before)) before.push(value);
@@ -41,9 +42,14 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
       end();
       reject(new RefusedRequest('too_many_fields', `the body has more than ${MAX_FIELDS} fields, which is the limit`));
     };
-    parser.on('field', add);
+    parser.on('field', (name, value: string | undefined) => {
+      // The parser has no decoder for the charset of this part. No field may vanish, so the body stays text.
+      if (value !== undefined) return add(name, value);
+      end();
+      resolve(undefined);
+    });
     parser.on('file', (name, stream, { filename, mimeType }) => {
-      const file: File = { filename, mimetype: mimeType, content: '' };
+      const file: File = { filename: filename === undefined ? filename : nameOf(filename), mimetype: mimeType, content: '' };
       // The next part may come before the end of this one, so a list gets the file at once.
       add(name, file);
       const chunks: Buffer[] = [];
@@ -67,6 +73,7 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
 const parserOf = (contentType: string, bodyBytes: number): ReturnType<typeof busboy> | undefined => {
   const boundary = /;\s*boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType);
   if ((boundary?.[1] ?? boundary?.[2] ?? '').length > MAX_BOUNDARY) return undefined;
+  // Names come as the Latin-1 text of their bytes; see `nameOf`.
   const limits = {
     // The parser reports the limit when it is reached, not when it is exceeded.
     parts: MAX_FIELDS + 1,
@@ -75,7 +82,7 @@ const parserOf = (contentType: string, bodyBytes: number): ReturnType<typeof bus
     headerPairs: MAX_PART_HEADERS,
   };
   try {
-    return busboy({ headers: { 'content-type': contentType }, limits });
+    return busboy({ headers: { 'content-type': contentType }, defParamCharset: 'latin1', limits });
   } catch {
     return undefined;
   }
@@ -87,3 +94,18 @@ async function* inTurns(body: Buffer): AsyncGenerator<Buffer> {
     await turn();
   }
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Browsers send names as UTF-8. One that is not stays Latin-1, as older senders write it, and `filename*`, which names its
+ * charset, comes decoded.
+ */
+const nameOf = (latin1: string): string => {
+  if (!/^[\x00-\xff]*[\x80-\xff][\x00-\xff]*$/.test(latin1)) return latin1;
+  try {
+    return utf8.decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return latin1;
+  }
+};

@@ -10,8 +10,9 @@ const KB = 1024;
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data; boundary=B';
 
-const part = (name: string, more = ''): string =>
-  `--B\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n1\r\n`;
+const part = (name: string): string => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
+/** So short that more than the limit of fields fit into a body. */
+const shortPart = (name: string): string => `--B\r\nContent-Disposition:form-data;name=${name}\r\n\r\n\r\n`;
 
 describe('a hostile body', () => {
   let echo: Source;
@@ -26,32 +27,26 @@ describe('a hostile body', () => {
   it.each([
     ['a form of repeated fields', FORM, 'a=1&'.repeat(120 * KB), 'too_many_fields'],
     ['a form of empty fields', FORM, '&'.repeat(500 * KB), 'too_many_fields'],
-    ['fields of a multipart body', MULTIPART, `${part('a').repeat(1_001)}--B--\r\n`, 'too_many_fields'],
-    [
-      'files of a multipart body',
-      MULTIPART,
-      `${part('a', '; filename="x"').repeat(1_001)}--B--\r\n`,
-      'too_many_fields',
-    ],
+    ['fields of a multipart body', MULTIPART, `${shortPart('a').repeat(10_001)}--B--\r\n`, 'too_many_fields'],
     ['brackets', 'application/json', '['.repeat(200 * KB) + ']'.repeat(200 * KB), 'invalid_json'],
     ['objects in objects', 'application/json', `${'{"a":'.repeat(60 * KB)}1${'}'.repeat(60 * KB)}`, 'invalid_json'],
   ])('of an endpoint is refused, naming the limit: %s', async (_name, type, body, code) => {
     const answer = await instance.post(echo, body, { 'content-type': type });
-    expect([answer.status, jsonOf(answer)]).toMatchObject([400, { code, error: expect.stringMatching(/1000|256/) }]);
+    expect([answer.status, jsonOf(answer)]).toMatchObject([400, { code, error: expect.stringMatching(/10000|256/) }]);
     await serverLives();
   });
 
   it.each([
-    ['a form of 1,000 fields', FORM, Array.from({ length: 1_000 }, (_, i) => `k${i}=1`).join('&')],
+    ['a form of 10,000 fields', FORM, Array.from({ length: 10_000 }, (_, i) => `k${i}=1`).join('&')],
     [
-      '1,000 fields of a multipart body',
+      '10,000 fields of a multipart body',
       MULTIPART,
-      `${Array.from({ length: 1_000 }, (_, i) => part(`k${i}`)).join('')}--B--\r\n`,
+      `${Array.from({ length: 10_000 }, (_, i) => shortPart(`k${i}`)).join('')}--B--\r\n`,
     ],
   ])('at the limit is taken, whole (the control): %s', async (_name, type, body) => {
     const answer = await instance.post(echo, body, { 'content-type': type });
     expect(answer.status).toBe(200);
-    expect(Object.keys((jsonOf(answer) as { body: object }).body)).toHaveLength(1_000);
+    expect(Object.keys((jsonOf(answer) as { body: object }).body)).toHaveLength(10_000);
   });
 
   it.each([

@@ -109,6 +109,7 @@ describe('endpoints', () => {
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     const methods = String(answer.headers['access-control-allow-methods']);
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'POST', 'DELETE']) expect(methods).toContain(method);
+    expect(String(answer.headers['access-control-allow-headers']).split(/, */)).toEqual(['*', 'authorization']);
     expect((await instance.api.summaries(source.id)).data).toEqual([]);
   });
 

@@ -57,7 +57,7 @@ export const ingressWorld = async (over: Partial<IngressDependencies> = {}) => {
   const call = (
     method: string,
     path: string,
-    options: { headers?: Record<string, string>; body?: string } = {},
+    options: { headers?: Record<string, string>; body?: string | Buffer } = {},
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const req = request(
