@@ -188,7 +188,11 @@ describe('requests written ahead on a connection', () => {
     await until('all', () => served === 1_400);
   });
 
-  it('get their closing told when the client leaves, also those behind another', async () => {
+  it.each<[string, (socket: Socket, kept: readonly { res: ServerResponse }[]) => void]>([
+    ['by a reset', (socket) => void socket.resetAndDestroy()],
+    // One that only closed its side looks the same until it is answered.
+    ['with the first answers', (socket, kept) => (socket.destroy(), kept.forEach(({ res }) => res.end('<a>')))],
+  ])('get their closing told when the client leaves, also those behind another: %s', async (_name, leave) => {
     const { kept, handler } = keeping();
     const { dial } = await listen(handler);
     const socket = await dial();
@@ -196,7 +200,7 @@ describe('requests written ahead on a connection', () => {
     await until('all of them', () => kept.length === 5);
     let closed = 0;
     for (const { res } of kept) res.once('close', () => closed++);
-    socket.destroy();
+    leave(socket, kept);
     await until('each of them closed', () => closed === 5);
     await pause(50);
     expect(closed).toBe(5);
