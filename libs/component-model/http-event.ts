@@ -32,8 +32,9 @@ export const wholeEvent = (text: string, body: BodyRange | undefined): string =>
   return `${text.slice(0, body.start - BEFORE_BODY.length)}"bodyRaw":${bodyRaw},"body":${text.slice(body.start)}`;
 };
 
-/** The event that `run` receives, from its parsed text and the text of its body where that stands there once. */
-export const withBodyRaw = (event: unknown, bodyRaw: string | undefined): unknown => {
-  if (bodyRaw !== undefined) (event as { bodyRaw: string }).bodyRaw = bodyRaw;
+/** The event that `run` receives, from its text. */
+export const parsedEvent = (text: string, body: BodyRange | undefined): unknown => {
+  const event: unknown = JSON.parse(text);
+  if (body !== undefined) (event as { bodyRaw: string }).bodyRaw = text.slice(body.start, body.end);
   return event;
 };

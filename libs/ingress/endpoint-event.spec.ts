@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse as parseQuery } from 'node:querystring';
-import { bodyRangeOf, wholeEvent, withBodyRaw } from '../component-model/http-event.js';
+import { bodyRangeOf, parsedEvent, wholeEvent } from '../component-model/http-event.js';
 import { EVENT_BYTES } from '../stream-log/record-limits.js';
 import { type EndpointEvent, endpointEvent, type EndpointRequest, MAX_NESTING } from './endpoint-event.js';
 import { RefusedRequest } from './refused-request.js';
@@ -256,9 +256,7 @@ describe('an event that holds its body once', () => {
   };
   /** What a component sees, from the text as a child reads it. */
   const seenOf = ({ text, bodyAt }: EndpointEvent): string => {
-    const { start, end } = bodyRangeOf(text, bodyAt) ?? {};
-    const read = Buffer.from(text).toString('utf8');
-    return JSON.stringify(withBodyRaw(JSON.parse(read), start === undefined ? undefined : read.slice(start, end)));
+    return JSON.stringify(parsedEvent(Buffer.from(text).toString('utf8'), bodyRangeOf(text, bodyAt)));
   };
 
   it.each([

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Source } from '#test/harness/api-client.js';
 import { componentCode, CUSTOM_HTTP, echoCode, relayCode } from '#test/harness/component-code.js';
@@ -100,6 +101,44 @@ describe('endpoints', () => {
     );
     await instance.post(source, { n: 7 });
     expect(await instance.payloads(source, 1)).toEqual([expect.objectContaining({ method: 'POST', body: { n: 7 } })]);
+  });
+
+  it('pass a JSON body on byte for byte for a component without run, to lists, listeners and webhooks', async () => {
+    const bare = `export default { name: 'Bare', version: '1', props: { http: '$.interface.http' } };`;
+    const [source, listener] = [await instance.deploy(bare), await instance.deploy(bare)];
+    await instance.api.call('POST', `/v1/subscriptions?emitter_id=${source.id}&listener_id=${listener.id}`, {});
+    const body = '{ "id": 12345678901234567890, "rate": 1.0, "a": 1, "a": 2 }';
+    await instance.post(source, body, { 'content-type': 'application/json' });
+    await Promise.all([instance.payloads(source, 1), instance.payloads(listener, 1)]);
+    for (const { id } of [source, listener]) {
+      const list = await instance.api.call('GET', `/v1/sources/${id}/event_summaries?expand=event`);
+      expect(list.text).toContain(`"body":${body},"client_ip"`);
+      expect(list.text).toContain(`"bodyRaw":${JSON.stringify(body)},"body"`);
+    }
+  });
+
+  // docs/reference/rest-api.md#half-closed
+  it.each([
+    ['an endpoint', 'POST', (source: Source) => new URL(instance.endpoint(source)).pathname, 200],
+    ['an endpoint that waits for respond', 'POST', (source: Source) => `${new URL(instance.endpoint(source)).pathname}/r`, 200],
+    ['a read of the API', 'GET', () => '/v1/users/me', 200],
+    ['a change', 'POST', () => '/v1/sources', 400],
+    ['a check', 'GET', () => '/healthz', 200],
+    ['nothing', 'GET', () => '/nothing', 404],
+  ])('answer a sender that closes its side after the request: %s', async (name, method, path, status) => {
+    const source = await instance.deploy(name.endsWith('respond') ? echoCode() : relayCode());
+    const { hostname, port } = new URL(instance.server.url);
+    const key = `Authorization: Bearer ${instance.server.apiKey}`;
+    const length = method === 'POST' ? 'Content-Length: 2\r\n' : '';
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.end(`${method} ${path(source)} HTTP/1.1\r\nHost: x\r\n${key}\r\n${length}\r\n${method === 'POST' ? 'hi' : ''}`);
+      });
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      socket.once('error', reject).once('close', () => resolve(Buffer.concat(chunks).toString()));
+    });
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
   // docs/reference/rest-api.md#endpoint-options

@@ -3,6 +3,7 @@ import { isPlain } from './plain-object.js';
 import { type ConfigurableProp } from '../../component-model/component-metadata.js';
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
+import { type BodyRange, parsedEvent, wholeEvent } from '../../component-model/http-event.js';
 import { type ConfiguredRequest } from '../../component-model/http-request.js';
 import { DataStore } from './data-store.js';
 import { type Execution } from './execution.js';
@@ -178,11 +179,14 @@ export class BoundComponent {
     return kind === 'value' || kind === 'request';
   }
 
-  /** Without `run`, emits the event unchanged (docs/reference/component-model.md#run-missing). */
-  run(execution: Execution, event: unknown): unknown {
+  /**
+   * Without `run`, emits the text of the event as it came, because numbers and duplicate keys would not survive its parsing
+   * (docs/reference/component-model.md#run-missing).
+   */
+  run(execution: Execution, event: string, body?: BodyRange): unknown {
     const { run } = this.component;
-    if (!isMethod(run)) return execution.emit(event);
-    return run.call(this.thisOf(execution), event);
+    if (!isMethod(run)) return execution.passOn(wholeEvent(event, body));
+    return run.call(this.thisOf(execution), parsedEvent(event, body));
   }
 
   /** Runs an action. It has no `$emit`. */

@@ -77,7 +77,16 @@ export class Execution {
     if (event === undefined) this.warn('emit-undefined', warnings.EMIT_UNDEFINED);
     else if (mayLose(event, payload)) this.warnOfLoss('emit-loss', '$emit', 'the event', event);
     if (metadata !== undefined && metadata !== null) this.checkMetadata(metadata);
-    const { channel, id, summary, ts, deliverAt } = readMetadata(metadata);
+    this.sendEmit(payload, readMetadata(metadata));
+    return Promise.resolve();
+  };
+
+  /** Emits a JSON text on the default channel, byte for byte. */
+  passOn(text: string): void {
+    this.sendEmit(shallowEnough(text, '$emit'), NO_METADATA);
+  }
+
+  private sendEmit(payload: string, { channel, id, summary, ts, deliverAt }: ReadMetadata): void {
     if (++this.emits > RUN_LIMITS.emits)
       throw limitError(
         'FunctionPayloadLimitExceeded',
@@ -92,8 +101,7 @@ export class Execution {
       this.uplink.send(['e', this.n, channel, id, summary, ts, deliverAt], payload);
     }
     this.uplink.spill();
-    return Promise.resolve();
-  };
+  }
 
   /** Sends a log line of a kind such as `console.log`. Drops lines beyond the limits, and reports that in one line. */
   log(kind: string, text: string): void {
@@ -272,6 +280,10 @@ const jsonOf = (value: unknown, what: string): string => {
     });
   }
   if (text === undefined) throw new Error(`${what}: a ${typeof value} cannot be written as JSON`);
+  return shallowEnough(text, what);
+};
+
+const shallowEnough = (text: string, what: string): string => {
   if (nestsTooDeep(text)) throw new Error(`${what}: the value nests more than ${MAX_NESTING} levels deep`);
   return text;
 };

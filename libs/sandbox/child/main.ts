@@ -13,7 +13,6 @@ import {
 import { splitBundle } from '../protocol/source-map.js';
 import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
-import { withBodyRaw } from '../../component-model/http-event.js';
 import { answerCall } from './answer-call.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
 import { BoundComponent, componentOf } from './component.js';
@@ -43,10 +42,8 @@ class Child {
   private db = new SourceDb({});
   private readonly waiting = new Waiting();
   private component: BoundComponent | undefined;
-  private readonly queue = new RunQueue((n, event, bodyRaw) =>
-    this.execute(n, this.endRun, (component, execution) =>
-      component.run(execution, withBodyRaw(JSON.parse(event), bodyRaw)),
-    ),
+  private readonly queue = new RunQueue((n, event, body) =>
+    this.execute(n, this.endRun, (component, execution) => component.run(execution, event, body)),
   );
 
   constructor() {

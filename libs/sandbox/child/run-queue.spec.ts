@@ -41,7 +41,7 @@ describe('the queue of runs in a process', () => {
     expect((await turnsOf(1, concurrency, frames))[0]).toBe(8);
   });
 
-  it('gives the text of a body that stands once with the event, after texts of any characters', async () => {
+  it('gives where the body stands that an event holds once, after texts of any characters', async () => {
     const started: unknown[] = [];
     const queue: RunQueue = new RunQueue((...run) => started.push(run));
     queue.concurrency = 2;
@@ -55,7 +55,7 @@ describe('the queue of runs in a process', () => {
     await immediate();
     expect(started).toEqual([
       [1, first, undefined],
-      [2, second, '["🙂"]'],
+      [2, second, { start: 6, end: 12 }],
     ]);
   });
 

@@ -1,9 +1,10 @@
+import { type BodyRange } from '../../component-model/http-event.js';
 import { type SentRun } from '../protocol/protocol.js';
 
 interface Waiting {
   readonly n: number;
   readonly event: string;
-  readonly bodyRaw: string | undefined;
+  readonly body: BodyRange | undefined;
 }
 
 /** Time after which the process reads from the host before the next run. The host may want unstarted runs back. */
@@ -20,11 +21,11 @@ export class RunQueue {
   private turnAt: number | undefined;
 
   /**
-   * `start` gives control to the component, with the text of the event, and that of its body where it holds that once. The
-   * caller must call `ended` once for each started run.
+   * `start` gives control to the component, with the text of the event, and where it holds its body, if it holds that once.
+   * The caller must call `ended` once for each started run.
    */
   constructor(
-    private readonly start: (n: number, event: string, bodyRaw: string | undefined) => void,
+    private readonly start: (n: number, event: string, body: BodyRange | undefined) => void,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
@@ -32,7 +33,7 @@ export class RunQueue {
     let at = 0;
     for (const [n, bytes, start, end] of runs) {
       const event = raw.toString('utf8', at, at + bytes);
-      this.waiting.push({ n, event, bodyRaw: start === undefined ? undefined : event.slice(start, end) });
+      this.waiting.push({ n, event, body: start === undefined || end === undefined ? undefined : { start, end } });
       at += bytes;
     }
     this.pump();
@@ -82,6 +83,6 @@ export class RunQueue {
       this.next = 0;
     }
     this.running++;
-    this.start(first.n, first.event, first.bodyRaw);
+    this.start(first.n, first.event, first.body);
   };
 }

@@ -31,8 +31,8 @@ export interface Bridge {
 export interface Realm {
   /** Called before the component is evaluated. `settings` is JSON of RealmSettings. */
   readonly prepare: (settings: string) => void;
-  /** `bodyRaw` is the text of the body where `event` holds that once. */
-  readonly run: (n: number, event: string, bodyRaw: string | undefined) => void;
+  /** The numbers are a BodyRange, where `event` holds its body once. */
+  readonly run: (n: number, event: string, start: number | undefined, end: number | undefined) => void;
   readonly hook: (n: number, name: string) => void;
   /** What waits in `$in` from now on. */
   readonly waiting: (count: number, bytes: number) => void;

@@ -107,6 +107,20 @@ describe('components in a vm2 realm, against the plain child', () => {
     }
   });
 
+  it('passes an event on as it came, without run', async () => {
+    const text = '{"method":"POST","bodyRaw":"","body": { "n": 12345678901234567890 } ,"url":"u"}';
+    const [start, end] = [text.indexOf(' {'), text.indexOf(',"url"')];
+    for (const sandboxes of [plain, realm]) {
+      const sandbox = await sandboxes.start(`export default { name: 'a', props: { t: '$.interface.timer' } };`);
+      const request = { invocationId: `inv_${++count}`, event: text, body: { start, end }, timeoutMs: 5_000 };
+      const { emits } = await sandbox.run(request);
+      await sandbox.stop();
+      expect(emits.map(({ payload }) => payload)).toEqual([
+        '{"method":"POST","bodyRaw":" { \\"n\\": 12345678901234567890 } ","body": { "n": 12345678901234567890 } ,"url":"u"}',
+      ]);
+    }
+  });
+
   it('runs examples/feed', async () => {
     const code = await readFile(example('feed', 'component.mjs'), 'utf8');
     const [first, second] = await both(code, [{}, {}], {

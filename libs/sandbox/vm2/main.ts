@@ -31,9 +31,9 @@ class Vm2Child {
   private readonly current = new AsyncLocalStorage<number>();
   private readonly runs = new Set<number>();
   private readonly hooks = new Set<number>();
-  private readonly queue = new RunQueue((n, event, bodyRaw) => {
+  private readonly queue = new RunQueue((n, event, body) => {
     this.runs.add(n);
-    this.enter(n, () => this.realm.run(n, event, bodyRaw));
+    this.enter(n, () => this.realm.run(n, event, body?.start, body?.end));
   });
   private map: Buffer | undefined;
   private readonly vm = new VM({ wasm: false });

@@ -16,7 +16,6 @@ import { NO_RUN } from '../../protocol/late-work.js';
 import { type ChildMessage } from '../../protocol/protocol.js';
 import { type ComponentCall } from '../../../component-model/component-call.js';
 import { type ProcessCall } from '../../../component-model/hooks.js';
-import { withBodyRaw } from '../../../component-model/http-event.js';
 import { type Realm } from '../bridge.js';
 import { current, done, flush, say, sourceMap } from './bridge-end.js';
 import { captureConsole } from './console.js';
@@ -130,8 +129,10 @@ export const realm: Realm = {
       load(body, settings);
     });
   },
-  run: (n, event, bodyRaw) =>
-    void execute(n, (bound, execution) => bound.run(execution, withBodyRaw(parse(event), bodyRaw))),
+  run: (n, event, start, end) => {
+    const body = start === undefined || end === undefined ? undefined : { start, end };
+    void execute(n, (bound, execution) => bound.run(execution, event, body));
+  },
   hook: (n, name) => void execute(n, (bound, execution) => bound.hook(execution, name as ProcessCall)),
   waiting: (count, bytes) => waiting.told({ count, bytes }),
   ask: (n, call) => void execute(n, (bound, execution) => answerCall(bound, execution, parse(call) as ComponentCall)),
