@@ -1,76 +1,25 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, type Server, type Socket } from 'node:net';
+import { type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type ListenerLimits } from './connections.js';
-import { type Handler, HttpListener } from './http-listener.js';
+import { type Handler } from './http-listener.js';
+import {
+  closeAll,
+  listen,
+  answersOf,
+  until,
+  get,
+  post,
+  chunked,
+  expecting,
+  head,
+  many,
+  echo,
+  keeping,
+} from './testing/listener-world.js';
 
-const opened: { front: HttpListener; sockets: Socket[] }[] = [];
-
-afterEach(async () => {
-  for (const { front, sockets } of opened.splice(0)) {
-    for (const socket of sockets) socket.destroy();
-    await front.close(1);
-  }
-});
-
-/** A listener, and how to reach it. Nothing is read of a socket before `read`. */
-const listen = async (handler: Handler, limits: Partial<ListenerLimits> = {}, failures: unknown[] = []) => {
-  const front = await HttpListener.listen('127.0.0.1', 0, (error) => failures.push(error), undefined, {
-    lookMs: 20,
-    ...limits,
-  });
-  front.serve(handler);
-  const sockets: Socket[] = [];
-  opened.push({ front, sockets });
-  const dial = async (): Promise<Socket> => {
-    const socket = connect(front.port, '127.0.0.1').pause();
-    socket.on('error', () => undefined);
-    sockets.push(socket);
-    await once(socket, 'connect');
-    return socket;
-  };
-  return { front, dial };
-};
-
-/** Reads until the text holds as many answers as asked for, or the connection ends. */
-const answersOf = (socket: Socket, count: number): Promise<string[]> =>
-  new Promise((resolve) => {
-    let text = '';
-    const bodies = (): string[] => [...text.matchAll(/<([^>]*)>/g)].map(([, body]) => body ?? '');
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      if (chunk.includes('>') && bodies().length >= count) resolve(bodies());
-    });
-    socket.once('close', () => resolve(bodies()));
-    socket.resume();
-  });
-
-const until = async (what: string, done: () => boolean): Promise<void> => {
-  for (const end = Date.now() + 20_000; !done(); await pause(5)) if (Date.now() > end) throw new Error(what);
-};
-
-const get = (path: string | number): string => `GET /${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
-const post = (path: string | number, body = 'x'.repeat(40)): string =>
-  `POST /${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-const chunked = (path: string | number): string =>
-  `POST /${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`;
-const expecting = (path: string | number): string =>
-  `POST /${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`;
-const head = (path: string | number): string => `HEAD /${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
-const many = (count: number, make: (n: number) => string): string =>
-  Array.from({ length: count }, (_, n) => make(n)).join('');
-
-/** Answers with the path, once the body was read. */
-const echo: Handler = (req, res) => void req.resume().once('end', () => res.end(`<${req.url ?? ''}>`));
-
-/** Keeps every request unanswered. */
-const keeping = () => {
-  const kept: { req: IncomingMessage; res: ServerResponse }[] = [];
-  const handler: Handler = (req, res) => void kept.push({ req, res });
-  return { kept, handler };
-};
+afterEach(closeAll);
 
 describe('requests written ahead on a connection', () => {
   // docs/reference/limits.md#unanswered-requests
@@ -330,89 +279,6 @@ describe('an answer that is not read', () => {
     reader.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
     reader.write(get(1));
     await until('the whole answer of the reader', () => bytes > BIG);
-  });
-});
-
-// docs/reference/rest-api.md#half-closed
-describe('a client that closes its side after the request', () => {
-  const slow: Handler = (req, res) =>
-    void req.resume().once('end', () => setTimeout(() => res.end(`<${req.url ?? ''}>`), 20));
-
-  it.each([
-    ['one with a body', 1, post(0, 'hi')],
-    ['one without', 1, get(0)],
-    ['chunks', 1, chunked(0)],
-    ['a body that expects a 100', 1, expecting(0)],
-    ['HTTP/1.0', 1, 'GET /0 HTTP/1.0\r\n\r\n'],
-    ['one that closes anyway', 1, 'GET /0 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
-    ['three written ahead', 3, many(3, get)],
-    ['1,400 written ahead', 1_400, many(1_400, post)],
-    ['a body of 300 KB', 1, post(0, 'x'.repeat(300_000))],
-  ])('gets its answer: %s', async (_name, count, text) => {
-    const { dial } = await listen(count > 3 ? echo : slow);
-    const socket = await dial();
-    socket.end(text);
-    const ended = once(socket, 'end');
-    expect(await answersOf(socket, count)).toEqual(Array.from({ length: count }, (_, n) => `/${n}`));
-    // The server ends the connection then.
-    await ended;
-  });
-
-  it('gets all of a large answer, and one whose parts come late', async () => {
-    const { dial } = await listen((req, res) => {
-      if (req.url === '/0') return void res.end(`<${'x'.repeat(5_000_000)}>`);
-      res.write('<a');
-      setTimeout(() => res.write('b'), 20);
-      setTimeout(() => res.end('c>'), 40);
-    });
-    for (const [n, size] of [5_000_000, 3].entries()) {
-      const socket = await dial();
-      socket.end(get(n));
-      let text = '';
-      socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1'))).resume();
-      await once(socket, 'close');
-      expect(text.replace(/\r\n[0-9a-f]+\r\n/g, '').split('<')[1]?.indexOf('>')).toBe(size);
-    }
-  });
-
-  it('gets its answer when it closes later, while it waits', async () => {
-    const { kept, handler } = keeping();
-    const { dial } = await listen(handler);
-    const socket = await dial();
-    socket.write(get(1));
-    await until('the request', () => kept.length === 1);
-    socket.end();
-    const ended = new Promise((resolve) => kept[0]?.req.socket.once('end', resolve));
-    await ended;
-    kept[0]?.res.end('<late>');
-    expect(await answersOf(socket, 1)).toEqual(['late']);
-  });
-
-  it.each([
-    ['in a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc'],
-    ['in its headers', 'GET / HTTP/1.1\r\nHos'],
-    ['in a chunk', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab'],
-  ])('is answered 400 at once when it was not finished: %s', async (_name, text) => {
-    const { dial } = await listen(echo);
-    const socket = await dial();
-    socket.end(text);
-    let answer = '';
-    socket.on('data', (chunk: Buffer) => (answer += chunk.toString())).resume();
-    await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1.1 400 [\s\S]*"code":"bad_request"/);
-  });
-
-  it('leaves no connection behind, with and without a request', async () => {
-    const { front, dial } = await listen(echo);
-    const server = (front as unknown as { server: Server }).server;
-    const connections = (): Promise<number> =>
-      new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
-    for (const text of ['', get(1), many(40, post)]) (await dial()).resume().end(text);
-    let open = 3;
-    await until('no connection', () => {
-      void connections().then((count) => (open = count));
-      return open === 0;
-    });
   });
 });
 

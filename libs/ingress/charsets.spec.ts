@@ -44,7 +44,13 @@ describe('the charset of a body', () => {
   it.each<[string, string, Buffer, string, unknown]>([
     ['escapes', 'iso-8859-1', latin1('n=caf%E9&caf%E9=%80+1'), 'n=caf%E9&caf%E9=%80+1', { n: 'café', café: '€ 1' }],
     ['bytes', 'iso-8859-1', latin1('n=caf\xE9'), 'n=café', { n: 'café' }],
-    ['a byte that is a letter', 'Shift_JIS', latin1('n=%83A%83%5C&m=%83A'), 'n=%83A%83%5C&m=%83A', { n: 'アソ', m: 'ア' }],
+    [
+      'a byte that is a letter',
+      'Shift_JIS',
+      latin1('n=%83A%83%5C&m=%83A'),
+      'n=%83A%83%5C&m=%83A',
+      { n: 'アソ', m: 'ア' },
+    ],
     ['repeated names', 'windows-1251', latin1('a=%CF&a=%D0&b=%zz'), 'a=%CF&a=%D0&b=%zz', { a: ['П', 'Р'], b: '%zz' }],
     ['UTF-8', 'utf-8', latin1('n=caf%C3%A9'), 'n=caf%C3%A9', { n: 'café' }],
     ['UTF-16', 'utf-16le', Buffer.from('n=é&m=1', 'utf16le'), 'n=é&m=1', { n: 'é', m: '1' }],
@@ -142,8 +148,8 @@ describe('names in multipart', () => {
     ['of both', 'name="文件"; filename="é.txt"', '文件', 'é.txt'],
     ['with escapes', 'name="a\\"é"; filename="é\\"x.txt"', 'a"é', 'é"x.txt'],
     ['without quotes', 'name=f; filename=x.txt', 'f', 'x.txt'],
-    ['of RFC 5987', "name=\"f\"; filename=\"x\"; filename*=UTF-8''%C3%9Cber%20%E6%97%A5.pdf", 'f', 'Über 日.pdf'],
-    ['of RFC 5987 in Latin-1', "name=\"f\"; filename*=ISO-8859-1''%DCber.pdf", 'f', 'Über.pdf'],
+    ['of RFC 5987', 'name="f"; filename="x"; filename*=UTF-8\'\'%C3%9Cber%20%E6%97%A5.pdf', 'f', 'Über 日.pdf'],
+    ['of RFC 5987 in Latin-1', 'name="f"; filename*=ISO-8859-1\'\'%DCber.pdf', 'f', 'Über.pdf'],
     ['of a file with a folder', 'name="f"; filename="C:\\\\ä\\\\ö.txt"', 'f', 'ö.txt'],
   ])('are UTF-8: %s', async (_name, head, field, filename) => {
     const value = filename === undefined ? '1' : { filename, mimetype: 'text/plain', content: 'MQ==' };
@@ -163,7 +169,8 @@ describe('names in multipart', () => {
   });
 
   it('keep a body as text whose part has a charset that cannot be read, so that no field is lost', async () => {
-    const body = '--B\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/plain; charset=x-y\r\n\r\n1\r\n--B--';
+    const body =
+      '--B\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/plain; charset=x-y\r\n\r\n1\r\n--B--';
     expect((await eventOf(Buffer.from(body), 'multipart/form-data; boundary=B'))['body']).toBe(body);
   });
 });

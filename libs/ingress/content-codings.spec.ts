@@ -89,7 +89,10 @@ describe('content codings of a request to an endpoint', () => {
     const { status, answer } = await send(coding, body);
     expect([status, answer]).toEqual([
       400,
-      { code: 'invalid_parameter', error: expect.stringMatching(new RegExp(`^the body is not valid ${coding}, which`)) },
+      {
+        code: 'invalid_parameter',
+        error: expect.stringMatching(new RegExp(`^the body is not valid ${coding}, which`)),
+      },
     ]);
     expect(published).toEqual([]);
   });
@@ -107,7 +110,9 @@ describe('content codings of a request to an endpoint', () => {
   // docs/reference/limits.md#endpoint-body
   it('count unpacked, up to the limit and with data that cannot be made smaller', async () => {
     const { send } = await setUp();
-    const random = Buffer.from(Array.from({ length: LIMIT / 4 }, () => Math.random().toString(36).slice(2, 6)).join(''));
+    const random = Buffer.from(
+      Array.from({ length: LIMIT / 4 }, () => Math.random().toString(36).slice(2, 6)).join(''),
+    );
     const exact = Buffer.concat([random, Buffer.alloc(LIMIT, 0x78)]).subarray(0, LIMIT);
     const body = gzipSync(exact, { level: 0 });
     expect(body.length).toBeGreaterThan(LIMIT);

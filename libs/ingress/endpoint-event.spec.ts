@@ -178,7 +178,9 @@ describe('fields of a request', () => {
   it('of a query may be 10,000, and none is lost', async () => {
     const query = (count: number): string => Array.from({ length: count }, (_, i) => `k${i}=${i}`).join('&');
     expect(Object.keys((await eventOf('', undefined, query(10_000)))['query'] as object)).toHaveLength(10_000);
-    await expect(eventOf('', undefined, query(10_001))).rejects.toThrow('the query has 10001 fields, the limit is 10000');
+    await expect(eventOf('', undefined, query(10_001))).rejects.toThrow(
+      'the query has 10001 fields, the limit is 10000',
+    );
     // Control: the parser's own limit drops the rest silently.
     expect(Object.keys(parseQuery(query(10_001)))).toHaveLength(1_000);
   });

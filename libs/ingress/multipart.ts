@@ -49,7 +49,11 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
       resolve(undefined);
     });
     parser.on('file', (name, stream, { filename, mimeType }) => {
-      const file: File = { filename: filename === undefined ? filename : nameOf(filename), mimetype: mimeType, content: '' };
+      const file: File = {
+        filename: filename === undefined ? filename : nameOf(filename),
+        mimetype: mimeType,
+        content: '',
+      };
       // The next part may come before the end of this one, so a list gets the file at once.
       add(name, file);
       const chunks: Buffer[] = [];

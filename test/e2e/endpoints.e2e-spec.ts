@@ -120,9 +120,14 @@ describe('endpoints', () => {
   // docs/reference/rest-api.md#half-closed
   it.each([
     ['an endpoint', 'POST', (source: Source) => new URL(instance.endpoint(source)).pathname, 200],
-    ['an endpoint that waits for respond', 'POST', (source: Source) => `${new URL(instance.endpoint(source)).pathname}/r`, 200],
+    [
+      'an endpoint that waits for respond',
+      'POST',
+      (source: Source) => `${new URL(instance.endpoint(source)).pathname}/r`,
+      200,
+    ],
     ['a read of the API', 'GET', () => '/v1/users/me', 200],
-    ['a change', 'POST', () => '/v1/sources', 400],
+    ['a change', 'POST', () => '/v1/sources', 415],
     ['a check', 'GET', () => '/healthz', 200],
     ['nothing', 'GET', () => '/nothing', 404],
   ])('answer a sender that closes its side after the request: %s', async (name, method, path, status) => {
@@ -132,7 +137,9 @@ describe('endpoints', () => {
     const length = method === 'POST' ? 'Content-Length: 2\r\n' : '';
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => {
-        socket.end(`${method} ${path(source)} HTTP/1.1\r\nHost: x\r\n${key}\r\n${length}\r\n${method === 'POST' ? 'hi' : ''}`);
+        socket.end(
+          `${method} ${path(source)} HTTP/1.1\r\nHost: x\r\n${key}\r\n${length}\r\n${method === 'POST' ? 'hi' : ''}`,
+        );
       });
       const chunks: Buffer[] = [];
       socket.on('data', (chunk: Buffer) => chunks.push(chunk));
