@@ -61,6 +61,19 @@ describe('open streams', () => {
     expect(response.data).toEqual([]);
   });
 
+  // docs/reference/rest-api.md#half-closed
+  it('send comments at once to a client that closed its side, to find out whether it is gone', async () => {
+    const [{ stream, response }, other] = [await world.open(), await world.open()];
+    for (const opened of [stream, other.stream]) opened.release();
+    const comments = (of: typeof response): number => of.text.match(/^:keep$/gm)?.length ?? 0;
+    response.socket.emit('end');
+    await until(() => comments(response) === 3);
+    // It still reads, so it goes on.
+    await world.publish(emit(1, 1));
+    expect([response.data, comments(response), comments(other.response)]).toEqual([[1], 3, 1]);
+    expect(world.ended).toEqual([]);
+  });
+
   it('keep a line break within the JSON on one line', async () => {
     const { stream, response } = await world.open();
     stream.release();

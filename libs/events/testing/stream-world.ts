@@ -17,6 +17,7 @@ import { id, topics } from './emit-record.js';
 /** A response whose client reads only when told. */
 export class FakeResponse extends EventEmitter {
   written: Buffer[] = [];
+  readonly socket = new EventEmitter();
   destroyed = false;
   reads = true;
   private unread: { readonly bytes: number; readonly taken: () => void }[] = [];
