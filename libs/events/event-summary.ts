@@ -25,10 +25,24 @@ export interface ListedEvent {
   };
   readonly event: string;
   readonly truncated: boolean;
+  /** The whole event, where a list of records shows `event` shortened. */
+  readonly whole?: string;
 }
 
-/** Event summary as in docs/reference/rest-api.md#event-summary-fields. */
-export const EventSummaryReply = named('EventSummary', {
+/** What a list shows of each event. A list with whole events has pages of limited bytes. */
+export interface Shown {
+  /** `event` is whole instead of shortened. */
+  readonly expand: boolean;
+  /** The whole event stands under `e` too. */
+  readonly e: boolean;
+}
+
+/** Bytes that an event takes in a page, from those of both forms. */
+export const bytesShown = ({ expand, e }: Shown, short: number, whole: number): number =>
+  (expand ? whole : short) + (e ? whole : 0);
+
+/** Fields as in docs/reference/rest-api.md#event-summary-fields. */
+const SUMMARY = {
   id: text('`<epoch milliseconds>-<sequence>`'),
   indexed_at_ms: milliseconds('Epoch milliseconds, those of the id'),
   event: anyJson<RawJson>('The payload, any JSON; shortened unless `expand=event`'),
@@ -46,9 +60,14 @@ export const EventSummaryReply = named('EventSummary', {
     'What is known of the event beside its payload',
   ),
   truncated: optional(oneOf([true], 'Only when `event` is shortened')),
-});
+};
 
+export const EventSummaryReply = named('EventSummary', SUMMARY);
 export type EventSummary = TypeOf<typeof EventSummaryReply>;
+
+/** As in docs/reference/rest-api.md#event-records. */
+export const EventRecordReply = named('EventRecord', { ...SUMMARY, e: anyJson<RawJson>('The payload, whole') });
+export type EventRecord = TypeOf<typeof EventRecordReply>;
 
 /** What a workflow emits is shown within `raw_event`, as by the hosted service; its errors are not. */
 const isEmittedByWorkflow = ({ emitterId, channel }: ListedEvent['doc']): boolean =>
@@ -72,3 +91,9 @@ export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSumma
     ...(truncated ? { truncated: true } : {}),
   };
 };
+
+/** @param listed of a list that was asked for whole events. */
+export const eventRecord = (listed: ListedEvent): EventRecord => ({
+  ...eventSummary(listed),
+  e: new RawJson(listed.whole ?? listed.event),
+});

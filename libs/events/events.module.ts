@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { type KnownSources } from '#libs/http/source-in-path.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
@@ -19,7 +20,6 @@ import {
   APPLIED_EVENTS,
   type AppliedRecords,
   EMITTERS,
-  type Emitters,
   EVENT_SETTINGS,
   type EventSettings,
   STREAM_PORTS,
@@ -32,7 +32,7 @@ export interface EventsPorts {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly delayed: DelayedEvents;
-  readonly emitters: Emitters;
+  readonly emitters: KnownSources;
   readonly appliedEvents: AppliedRecords;
   readonly settings: EventSettings;
   readonly streams: StreamPorts;

@@ -52,7 +52,10 @@ const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
         log,
         topics,
         delayed,
-        emitters: { find: (source: string) => sources.get(source) },
+        emitters: {
+          find: (source: string) => sources.get(source),
+          idOfSlug: (workspaceId: string, slug: string) => (workspaceId === 'o_1' && slug === 'slug-a' ? 'dc_a' : undefined),
+        },
         appliedEvents: summaries,
         settings,
         streams: NO_STREAMS,

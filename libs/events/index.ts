@@ -5,7 +5,6 @@ export { DeletedSourceEventsReactor, type ForgetsKeys } from './clean-up/deleted
 export {
   type AppliedRecords,
   DEFAULT_EVENT_SETTINGS,
-  type Emitters,
   type EventSettings,
   type KeptEvents,
 } from './ports.js';

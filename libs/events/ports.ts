@@ -3,11 +3,8 @@ import { type StreamReader, type UnsentLimits } from './stream-events/unsent-byt
 
 /** Ports of this context, which the composition root implements. */
 
-export interface Emitters {
-  /** Finds an existing source or workflow, whether deploying, active or inactive, but not a deleted one. */
-  find(id: string): { readonly workspaceId: string } | undefined;
-}
-export const EMITTERS = Symbol('Emitters');
+/** KnownSources, whether deploying, active or inactive. Its `find` also finds workflows, once there are any. */
+export const EMITTERS = Symbol('KnownSources');
 
 /** Implemented by the projector of the event summaries. */
 export interface AppliedRecords {

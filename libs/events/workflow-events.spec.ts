@@ -43,7 +43,7 @@ const world = async () => {
         log,
         topics,
         delayed: new InMemoryDelayedEvents(),
-        emitters: { find: (emitter: string) => known.get(emitter) },
+        emitters: { find: (emitter: string) => known.get(emitter), idOfSlug: () => undefined },
         appliedEvents: summaries,
         settings: DEFAULT_EVENT_SETTINGS,
         streams: NO_STREAMS,

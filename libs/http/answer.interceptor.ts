@@ -2,6 +2,7 @@ import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestI
 import { type Request, type Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { BYTES_IN_FLIGHT, type ByteHolders, type BytesInFlight, holdersOf, type HttpBytes } from './bytes-in-flight.js';
+import { OPERATION, type OperationInfo } from './operation.js';
 import { rawChars, streamedJson } from './raw-json.js';
 import { callerIfAny } from './request-state.js';
 
@@ -31,7 +32,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const route = `${caller.userId} ${context.getClass().name}.${context.getHandler().name}`;
     const answer = new HeldAnswer(this.bytes.answers, holdersOf(caller), response);
-    if (isRead) answer.resize(this.expected(request, route));
+    if (isRead) answer.resize(this.expected(request, context.getHandler(), route));
     return next.handle().pipe(
       map((reply: unknown) => {
         const { body, bytes } = written(reply, response);
@@ -43,8 +44,9 @@ export class AnswerInterceptor implements NestInterceptor {
     );
   }
 
-  private expected(request: Request, route: string): number {
-    if (asksWhole(request.query) || asksWhole(request.body)) return this.bytes.pageBytes;
+  private expected(request: Request, handler: object, route: string): number {
+    const isWhole = (Reflect.getMetadata(OPERATION, handler) as OperationInfo | undefined)?.whole === true;
+    if (isWhole || asksWhole(request.query) || asksWhole(request.body)) return this.bytes.pageBytes;
     return this.last.get(route) ?? USUAL_BYTES;
   }
 

@@ -12,7 +12,7 @@ import { countFields } from './form-fields.js';
 import { normaliseUrl } from './normalise-url.js';
 import { openApiRoute } from './openapi-route.js';
 import { routeByCase } from './routes.js';
-import { beginRequest, callerIfAny, requestIdOf } from './request-state.js';
+import { beginRequest, callerIfAny, cameByHostedAddress, requestIdOf } from './request-state.js';
 
 /** Part of the API. Commands are all methods except GET, HEAD and OPTIONS. */
 export type HttpHalf = 'everything' | 'commands' | 'queries';
@@ -121,7 +121,9 @@ const isStream = (response: ServerResponse): boolean =>
   response.headersSent && response.getHeader('content-type') === 'text/event-stream';
 
 const normalised: RequestHandler = (request, _response, next) => {
-  request.url = normaliseUrl(request.url);
+  const { url, hosted } = normaliseUrl(request.url);
+  request.url = url;
+  if (hosted) cameByHostedAddress(request, hosted);
   const mark = request.url.indexOf('?');
   if (mark !== -1) checkFields(countFields(request.url.slice(mark + 1)), 'the query');
   next();

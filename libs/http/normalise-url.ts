@@ -4,20 +4,29 @@ import { shownPath } from '#libs/kernel/mask-secrets.js';
 /** Escapes that are decoded although encodeURIComponent writes them. Routes contain names such as `$errors`. */
 const PLAIN = /%(24|3A|40|2C|2B|2A|3D|3B)/g;
 
+/** What the hosted service sends at one of its addresses of streams. */
+export type HostedStream = 'events' | 'logs' | 'workflow';
+
 /** Addresses at which the hosted service serves streams (docs/reference/rest-api.md#stream-addresses). */
-const ALIASES: readonly (readonly [pattern: RegExp, route: string, query: string])[] = [
-  [/^\/sources\/([^/]+)\/sse$/, '/v1/sources/$1/sse', ''],
-  [/^(?:\/v1)?\/sse\/dc\/([^/]+)\/emits$/, '/v1/sources/$1/sse', ''],
-  [/^(?:\/v1)?\/sse\/dc\/([^/]+)\/observations$/, '/v1/sources/$1/sse', 'stream=logs'],
-  [/^(?:\/v1)?\/pipelines\/([^/]+)\/sse$/, '/v1/workflows/$1/sse', ''],
+const HOSTED: readonly (readonly [pattern: RegExp, route: string, sends: HostedStream])[] = [
+  [/^\/sources\/([^/]+)\/sse$/, '/v1/sources/$1/sse', 'events'],
+  [/^(?:\/v1)?\/sse\/dc\/([^/]+)\/emits$/, '/v1/sources/$1/sse', 'events'],
+  [/^(?:\/v1)?\/sse\/dc\/([^/]+)\/observations$/, '/v1/sources/$1/sse', 'logs'],
+  [/^(?:(?:\/v1)?\/pipelines|\/workflows)\/([^/]+)\/sse$/, '/v1/workflows/$1/sse', 'workflow'],
 ];
+
+export interface NormalUrl {
+  readonly url: string;
+  /** For an address of the hosted service, which stands for a route of the API. */
+  readonly hosted?: HostedStream;
+}
 
 /**
  * Brings a URL into the form that the router expects (docs/reference/rest-api.md#url-forms). Removes trailing slashes,
  * reads `…/event_summaries&expand=event` as a query and decodes segments (`%24errors`). Throws
  * request.invalid_parameter on a malformed escape.
  */
-export const normaliseUrl = (url: string): string => {
+export const normaliseUrl = (url: string): NormalUrl => {
   const mark = url.indexOf('?');
   let path = mark === -1 ? url : url.slice(0, mark);
   let query = mark === -1 ? '' : url.slice(mark + 1);
@@ -30,13 +39,9 @@ export const normaliseUrl = (url: string): string => {
     path = withoutTrailingSlashes(path.slice(0, ampersand));
   }
   if (path.includes('%')) path = path.split('/').map(decoded).join('/');
-  const alias = ALIASES.find(([pattern]) => pattern.test(path));
-  if (alias) {
-    const [pattern, route, added] = alias;
-    path = path.replace(pattern, route);
-    query = [query, added].filter((part) => part !== '').join('&');
-  }
-  return query === '' ? path : `${path}?${query}`;
+  const address = HOSTED.find(([pattern]) => pattern.test(path));
+  if (address) path = path.replace(address[0], address[1]);
+  return { url: query === '' ? path : `${path}?${query}`, ...(address ? { hosted: address[2] } : {}) };
 };
 
 const withoutTrailingSlashes = (path: string): string => {

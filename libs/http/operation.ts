@@ -16,6 +16,8 @@ export interface OperationInfo {
   readonly objects?: Readonly<Record<string, string>>;
   /** Whether the route takes `limit`, `after` and `before` and answers with `page_info`. */
   readonly paged?: boolean;
+  /** Whether a page has whole events, also without `expand=event`. Its limit then counts before it is read. */
+  readonly whole?: boolean;
   /** Query parameters that no class describes, as name to description. */
   readonly also?: Readonly<Record<string, string>>;
   /** Body of the success reply. Absent when the reply has no body. */

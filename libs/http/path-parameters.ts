@@ -11,7 +11,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   orgs: '`o_…`, a workspace',
   records: 'Key of the record',
   registry: 'Key of the component, with `@version` for another than the newest',
-  sources: '`dc_…`',
+  sources: '`dc_…` or name slug',
   subscriptions: '`sub_…`',
   webhooks: '`wh_…`',
   workflows: '`p_…`; there are none yet',
@@ -22,6 +22,6 @@ const OWNERS: Readonly<Record<string, string>> = {
 export const pathParameterText = (path: string, name: string): string | undefined => {
   const segments = path.split('/');
   const text = OWNERS[segments[segments.indexOf(`{${name}}`) - 1] ?? ''];
-  if (text === undefined || name !== 'idOrSlug') return text;
-  return text.startsWith('`') ? `${text} or name slug` : `Id or ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+  if (text === undefined || name !== 'idOrSlug' || text.startsWith('`')) return text;
+  return `Id or ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 };

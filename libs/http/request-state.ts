@@ -1,10 +1,12 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Caller } from '#libs/http/callers.js';
+import { type HostedStream } from './normalise-url.js';
 
 interface RequestState {
   readonly requestId: string;
   caller?: Caller;
+  hosted?: HostedStream;
 }
 
 // Kept beside the request and not on it, so no client input can pose as this state.
@@ -16,6 +18,14 @@ export const beginRequest = (request: IncomingMessage, requestId: string): void 
 
 /** Request id; empty when a malformed request line kept the request from the first middleware. */
 export const requestIdOf = (request: IncomingMessage): string => states.get(request)?.requestId ?? '';
+
+export const cameByHostedAddress = (request: IncomingMessage, hosted: HostedStream): void => {
+  const state = states.get(request);
+  if (state) state.hosted = hosted;
+};
+
+/** Which stream of the hosted service the request asked for by its address; undefined for a route of the API. */
+export const hostedStreamOf = (request: IncomingMessage): HostedStream | undefined => states.get(request)?.hosted;
 
 export const identify = (request: IncomingMessage, caller: Caller): void => {
   const state = states.get(request) ?? { requestId: '' };

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { type KnownSources } from '#libs/http/source-in-path.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -6,13 +7,13 @@ import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { ErrorEmailsController } from './error-emails/error-emails.controller.js';
 import { GetErrorEmailsHandler } from './error-emails/get-error-emails.query.js';
 import { SwitchErrorEmailsHandler } from './error-emails/switch-error-emails.handler.js';
-import { NOTIFIED_SOURCES, type NotifiedSources, SENDS_EMAIL } from './ports.js';
+import { NOTIFIED_SOURCES, SENDS_EMAIL } from './ports.js';
 
 export interface NotificationsPorts {
   readonly handleCommand: HandleCommand;
   readonly readModels: ReadModelStore;
   readonly clock: Clock;
-  readonly sources: NotifiedSources;
+  readonly sources: KnownSources;
   /** Whether this server sends email. */
   readonly sendsEmail: boolean;
 }

@@ -25,6 +25,11 @@ export class SlugReservations {
     else this.countBySource.set(sourceId, left);
   }
 
+  /** Id of the source that holds a slug, also while an operation that may fail has reserved it. */
+  holderOf(workspaceId: string, slug: string): string | undefined {
+    return this.held.get(`${workspaceId}/${slug}`)?.sourceId;
+  }
+
   isHeldBy(sourceId: string): boolean {
     return this.countBySource.has(sourceId);
   }

@@ -73,6 +73,14 @@ export class SourcesView implements LiveView {
     return row && entryOf(row);
   }
 
+  /** Id of the source that has this name slug. Undefined until it is deployed, and for a slug that an update only reserved. */
+  idOfSlug(workspaceId: string, slug: string): string | undefined {
+    const sourceId = this.reservations.holderOf(workspaceId, slug);
+    const state = sourceId === undefined ? undefined : this.rows.get(sourceId)?.state;
+    if (!state || state.status === 'none' || state.status === 'deploying' || state.status === 'gone') return undefined;
+    return state.source.nameSlug === slug ? sourceId : undefined;
+  }
+
   /** Finds an endpoint by its key. Undefined when no source serves it now. */
   endpoint(key: string): ServedEndpoint | undefined {
     return this.endpoints.get(key);

@@ -25,7 +25,7 @@ export class ListAccountsController {
     return this.page(ownedBy(caller), params);
   }
 
-  @Get('workspaces/:id/accounts')
+  @Get(['workspaces/:id/accounts', 'orgs/:id/accounts'])
   @Operation({ summary: 'Accounts of a workspace, newest first', paged: true, also, reply: paged(Account) })
   ofWorkspace(
     @Param('id') id: string,

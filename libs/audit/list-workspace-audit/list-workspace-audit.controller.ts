@@ -78,7 +78,7 @@ const ALSO = {
 };
 
 /** An extension: everything that happened to the resources of a workspace. */
-@Controller('v1/workspaces/:id/audit')
+@Controller(['v1/workspaces/:id/audit', 'v1/orgs/:id/audit'])
 export class ListWorkspaceAuditController {
   private readonly exports = new Semaphore(MAX_EXPORTS, () => EXPORTS_PER_WORKSPACE);
 

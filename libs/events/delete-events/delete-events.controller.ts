@@ -6,8 +6,8 @@ import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params, validated } from '#libs/http/parameters.js';
 import { object } from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
-import { workspaceOfEmitter } from '../find-emitter.js';
-import { EMITTERS, type Emitters } from '../ports.js';
+import { type KnownSources, sourceInPath } from '#libs/http/source-in-path.js';
+import { EMITTERS } from '../ports.js';
 import { DeleteEvents } from './delete-events.handler.js';
 import { Meaning } from '#libs/http/meaning.js';
 
@@ -32,7 +32,7 @@ class DeleteEventsDto {
 export class DeleteEventsController {
   constructor(
     private readonly commands: CommandBus,
-    @Inject(EMITTERS) private readonly emitters: Emitters,
+    @Inject(EMITTERS) private readonly emitters: KnownSources,
   ) {}
 
   /** Answers 202 by contract, although the next read shows the deletion (docs/reference/rest-api.md#events-delete). */
@@ -49,14 +49,14 @@ export class DeleteEventsController {
     @CurrentCaller() caller: Caller,
   ): Promise<Record<string, never>> {
     // The source comes first, so that a request for an unknown one is answered 404 even with wrong parameters.
-    const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'source', id);
+    const { sourceId, workspaceId } = sourceInPath(this.emitters, id, caller);
     const { start_id, end_id, event_name } = await validated(DeleteEventsDto, params);
     const range = {
       ...(typeof event_name === 'string' ? { channel: event_name } : {}),
       ...(start_id ? { startId: start_id } : {}),
       ...(end_id ? { endId: end_id } : {}),
     };
-    await this.commands.execute(new DeleteEvents(id, workspaceId, range));
+    await this.commands.execute(new DeleteEvents(sourceId, workspaceId, range));
     return {};
   }
 }

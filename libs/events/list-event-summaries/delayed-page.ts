@@ -1,7 +1,7 @@
 import { type DelayedEvent, type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { truncateJson } from '../domain/truncate-event.js';
-import { type ListedEvent } from '../event-summary.js';
+import { bytesShown, type ListedEvent, type Shown } from '../event-summary.js';
 import { MAX_SHORT_BYTES } from '../read-models/event-summaries.projection.js';
 import { type EventsPage } from './list-event-summaries.query.js';
 
@@ -10,7 +10,7 @@ export interface DelayedQuery {
   /** Event ids. */
   readonly after?: string;
   readonly before?: string;
-  readonly expand: boolean;
+  readonly shown: Shown;
   /** Bytes of whole events in one page. One event alone always fits. */
   readonly pageBytes: number;
 }
@@ -19,7 +19,7 @@ export interface DelayedQuery {
 export const delayedPage = async (
   delayed: Pick<DelayedEvents, 'page'>,
   emitterId: string,
-  { limit, after, before, expand, pageBytes }: DelayedQuery,
+  { limit, after, before, shown, pageBytes }: DelayedQuery,
 ): Promise<EventsPage> => {
   const [older, newer] = [after, before].map((id) => (id === undefined ? undefined : sortableEventId(id)));
   const { events, total } = await delayed.page(emitterId, {
@@ -27,21 +27,23 @@ export const delayedPage = async (
     ...(older === undefined ? {} : { after: older }),
     ...(newer === undefined ? {} : { before: newer }),
   });
-  const listed = events.map((event) => listedEvent(event, expand));
-  if (!expand) return { events: listed, total };
+  const listed = events.map((event) => listedEvent(event, shown));
+  if (!shown.expand && !shown.e) return { events: listed, total };
   // A page requested upwards is filled from its lower end, so the next page continues above it.
   const upwards = older === undefined && newer !== undefined;
-  const fitting = firstWithin(upwards ? [...listed].reverse() : listed, pageBytes);
+  const fitting = firstWithin(upwards ? [...listed].reverse() : listed, pageBytes, shown);
   return { events: upwards ? fitting.reverse() : fitting, total };
 };
 
-const firstWithin = (events: readonly ListedEvent[], bytes: number): ListedEvent[] => {
+const firstWithin = (events: readonly ListedEvent[], bytes: number, shown: Shown): ListedEvent[] => {
   let left = bytes;
-  const end = events.findIndex(({ event }, i) => (left -= event.length) < 0 && i > 0);
+  const end = events.findIndex(
+    ({ event, whole = event }, i) => (left -= bytesShown(shown, event.length, whole.length)) < 0 && i > 0,
+  );
   return end === -1 ? [...events] : events.slice(0, end);
 };
 
-const listedEvent = (delayed: DelayedEvent, expand: boolean): ListedEvent => {
+const listedEvent = (delayed: DelayedEvent, shown: Shown): ListedEvent => {
   const { sourceId: emitterId, eventId, emitId, channel, dedupe, summary, ts, test, dueAt, payload } = delayed;
   const doc = {
     eventId,
@@ -54,7 +56,7 @@ const listedEvent = (delayed: DelayedEvent, expand: boolean): ListedEvent => {
     ...(ts === undefined ? {} : { ts }),
     ...(test === undefined ? {} : { test }),
   };
-  if (expand) return { doc, event: payload, truncated: false };
+  if (shown.expand) return { doc, event: payload, truncated: false };
   const { text, truncated } = truncateJson(payload, MAX_SHORT_BYTES);
-  return { doc, event: text, truncated };
+  return shown.e && truncated ? { doc, event: text, truncated, whole: payload } : { doc, event: text, truncated };
 };

@@ -5,7 +5,7 @@ import { describe, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
-import { eventSummary, type EventSummary } from '../event-summary.js';
+import { eventRecord, type EventRecord, eventSummary, type EventSummary, type ListedEvent, type Shown } from '../event-summary.js';
 import { ListEventSummaries } from './list-event-summaries.query.js';
 
 /** Lists of events as the routes of sources and workflows answer them. The caller has checked who may read them. */
@@ -13,7 +13,22 @@ import { ListEventSummaries } from './list-event-summaries.query.js';
 export class EventLists {
   constructor(private readonly queries: QueryBus) {}
 
-  async page(emitterId: string, channel: string, params: Parameters): Promise<WarnedList<EventSummary>> {
+  page(emitterId: string, channel: string, params: Parameters): Promise<WarnedList<EventSummary>> {
+    return this.read(emitterId, channel, params, { expand: params['expand'] === 'event', e: false }, eventSummary);
+  }
+
+  /** The same with the whole event beside the shown one. */
+  records(emitterId: string, channel: string, params: Parameters): Promise<WarnedList<EventRecord>> {
+    return this.read(emitterId, channel, params, { expand: params['expand'] === 'event', e: true }, eventRecord);
+  }
+
+  private async read<T>(
+    emitterId: string,
+    channel: string,
+    params: Parameters,
+    shown: Shown,
+    render: (event: ListedEvent) => T,
+  ): Promise<WarnedList<T>> {
     const after = cursorOf(params, 'after');
     const before = cursorOf(params, 'before');
     const page = {
@@ -21,8 +36,7 @@ export class EventLists {
       ...(after === undefined ? {} : { after }),
       ...(before === undefined ? {} : { before }),
     };
-    const expand = params['expand'] === 'event';
-    const { events, total } = await this.queries.execute(new ListEventSummaries(emitterId, channel, page, expand));
+    const { events, total } = await this.queries.execute(new ListEventSummaries(emitterId, channel, page, shown));
     return {
       page_info: {
         total_count: total,
@@ -31,7 +45,7 @@ export class EventLists {
         start_cursor: events[0]?.doc.eventId ?? null,
         end_cursor: events.at(-1)?.doc.eventId ?? null,
       },
-      data: events.map(eventSummary),
+      data: events.map(render),
       ...expandWarnings(params['expand']),
     };
   }

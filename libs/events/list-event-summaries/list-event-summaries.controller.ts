@@ -6,16 +6,16 @@ import { type Parameters, Params } from '#libs/http/parameters.js';
 import { pagedWarned } from '#libs/http/replies.js';
 import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
 import { type Caller } from '#libs/http/callers.js';
-import { EventSummaryReply, type EventSummary } from '../event-summary.js';
-import { workspaceOfEmitter } from '../find-emitter.js';
-import { EMITTERS, type Emitters } from '../ports.js';
+import { EventRecordReply, type EventRecord, EventSummaryReply, type EventSummary } from '../event-summary.js';
+import { type KnownSources, sourceInPath } from '#libs/http/source-in-path.js';
+import { EMITTERS } from '../ports.js';
 import { channelOf, EventLists } from './event-lists.js';
 
 @Controller('v1/sources/:id')
 export class ListEventSummariesController {
   constructor(
     private readonly lists: EventLists,
-    @Inject(EMITTERS) private readonly emitters: Emitters,
+    @Inject(EMITTERS) private readonly emitters: KnownSources,
   ) {}
 
   /** Lists the default channel, or the one that event_name names (docs/reference/rest-api.md#event-channel-filter). */
@@ -55,24 +55,25 @@ export class ListEventSummariesController {
     return this.list(id, LOGS_CHANNEL, params, caller);
   }
 
-  /** Serves the former address of the same list, whose limit is called n. */
+  /** The same list at its former address, with whole events (docs/reference/rest-api.md#event-records). */
   @Get('events')
   @Operation({
-    summary: 'Former address of event_summaries',
+    summary: 'Former address of event_summaries, with the whole event of each as e; a page of large events ends early',
     paged: true,
-    reply: pagedWarned(EventSummaryReply),
-    also: {
-      n: 'Page size',
-      event_name: 'Channel',
-      expand: 'event: without truncation; a page of large events ends early, count tells',
-    },
+    whole: true,
+    reply: pagedWarned(EventRecordReply),
+    also: { n: 'Page size', event_name: 'Channel', expand: 'event: event is whole too' },
   })
-  legacy(@Param('id') id: string, @Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller) {
-    return this.list(id, channelOf(params), { ...params, limit: params['n'] ?? params['limit'] }, caller);
+  legacy(
+    @Param('id') id: string,
+    @Params('body_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+  ): Promise<WarnedList<EventRecord>> {
+    const { sourceId } = sourceInPath(this.emitters, id, caller);
+    return this.lists.records(sourceId, channelOf(params), { ...params, limit: params['n'] ?? params['limit'] });
   }
 
   private list(id: string, channel: string, params: Parameters, caller: Caller): Promise<WarnedList<EventSummary>> {
-    workspaceOfEmitter(this.emitters, caller.workspaceIds, 'source', id);
-    return this.lists.page(id, channel, params);
+    return this.lists.page(sourceInPath(this.emitters, id, caller).sourceId, channel, params);
   }
 }

@@ -9,7 +9,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { DELAYED_EVENTS } from '#libs/stream-log/tokens.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { retainedPage } from '#libs/stream-log/retained-page.js';
-import { type ListedEvent } from '../event-summary.js';
+import { bytesShown, type ListedEvent, type Shown } from '../event-summary.js';
 import { EVENT_SETTINGS, type EventSettings } from '../ports.js';
 import { delayedPage } from './delayed-page.js';
 import { type EventDoc, eventDocId, eventSummaries, listOf } from '../read-models/event-summaries.projection.js';
@@ -21,15 +21,15 @@ export interface EventsPage {
 }
 
 /**
- * Lists the events of one channel, newest first. `after` and `before` are event ids. With `expand` the events are whole
- * instead of shortened. The page then ends early when the next event exceeds its bytes; one event alone always fits.
+ * Lists the events of one channel, newest first. `after` and `before` are event ids. A page with whole events ends early
+ * when the next event exceeds its bytes; one event alone always fits.
  */
 export class ListEventSummaries extends Query<EventsPage> {
   constructor(
     readonly emitterId: string,
     readonly channel: string,
     readonly page: { readonly limit: number; readonly after?: string; readonly before?: string },
-    readonly expand: boolean,
+    readonly shown: Shown,
   ) {
     super();
   }
@@ -46,10 +46,10 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
     @Inject(EVENT_SETTINGS) private readonly settings: EventSettings,
   ) {}
 
-  async execute({ emitterId, channel, page, expand }: ListEventSummaries): Promise<EventsPage> {
+  async execute({ emitterId, channel, page, shown }: ListEventSummaries): Promise<EventsPage> {
     if (channel === DELAYED_CHANNEL) {
       const { pageBytes } = this.settings;
-      return delayedPage(this.delayed, emitterId, { ...page, expand, pageBytes });
+      return delayedPage(this.delayed, emitterId, { ...page, shown, pageBytes });
     }
     const where = { list: listOf(emitterId, channel) };
     const cursor = (id: string): string => eventDocId(emitterId, channel, id);
@@ -67,29 +67,31 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
       query,
       this.settings.retained,
     );
-    if (!expand) {
+    if (!shown.expand && !shown.e) {
       return { events: docs.map((doc) => ({ doc, event: doc.short, truncated: doc.payloadBytes > 0 })), total };
     }
     // A page requested upwards is filled from its lower end, so the next page continues above it.
     const upwards = page.before !== undefined && page.after === undefined;
-    const events = await this.pages.run(() => this.whole(upwards ? [...docs].reverse() : docs));
+    const events = await this.pages.run(() => this.whole(upwards ? [...docs].reverse() : docs, shown));
     return { events: upwards ? events.reverse() : events, total };
   }
 
   /** Reads the texts one by one, each in its own event-loop turn. Reads only texts that are returned. */
-  private async whole(docs: readonly EventDoc[]): Promise<ListedEvent[]> {
+  private async whole(docs: readonly EventDoc[], shown: Shown): Promise<ListedEvent[]> {
     const events: ListedEvent[] = [];
     let left = this.settings.pageBytes;
     for (const doc of docs) {
-      left -= Math.max(doc.payloadBytes, doc.short.length);
+      left -= bytesShown(shown, doc.short.length, Math.max(doc.payloadBytes, doc.short.length));
       if (left < 0 && events.length > 0) break;
       if (doc.payloadBytes === 0) {
         events.push({ doc, event: doc.short, truncated: false });
         continue;
       }
-      const event = await this.readModels.text(eventSummaries, doc.id);
+      const whole = await this.readModels.text(eventSummaries, doc.id);
       // An event without a text was removed after the page was read.
-      if (event !== undefined) events.push({ doc, event, truncated: false });
+      if (whole === undefined) continue;
+      const shortened = { doc, event: doc.short, truncated: true, whole };
+      events.push(shown.expand ? { doc, event: whole, truncated: false } : shortened);
       await nextTurn();
     }
     return events;

@@ -10,7 +10,7 @@ import { PLATFORM_CHANNEL } from '#libs/component-model/channels.js';
 import { EventSummaryReply, type EventSummary } from '../event-summary.js';
 import { EventLists } from './event-lists.js';
 
-@Controller('v1/workspaces/:id')
+@Controller(['v1/workspaces/:id', 'v1/orgs/:id'])
 export class ListPlatformEventsController {
   constructor(private readonly lists: EventLists) {}
 

@@ -7,8 +7,9 @@ import { type WarnedList } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { pagedWarned } from '#libs/http/replies.js';
 import { EventSummaryReply, type EventSummary } from '../event-summary.js';
-import { workspaceOfEmitter } from '../find-emitter.js';
-import { EMITTERS, type Emitters } from '../ports.js';
+import { type KnownSources } from '#libs/http/source-in-path.js';
+import { workspaceOfWorkflow } from '../find-workflow.js';
+import { EMITTERS } from '../ports.js';
 import { channelOf, EventLists } from './event-lists.js';
 
 const EXPAND = 'event: without truncation; a page of large events ends early, count tells';
@@ -18,7 +19,7 @@ const EXPAND = 'event: without truncation; a page of large events ends early, co
 export class ListWorkflowEventsController {
   constructor(
     private readonly lists: EventLists,
-    @Inject(EMITTERS) private readonly emitters: Emitters,
+    @Inject(EMITTERS) private readonly emitters: KnownSources,
   ) {}
 
   @Get('event_summaries')
@@ -44,7 +45,7 @@ export class ListWorkflowEventsController {
   }
 
   private list(id: string, channel: string, params: Parameters, caller: Caller): Promise<WarnedList<EventSummary>> {
-    workspaceOfEmitter(this.emitters, caller.workspaceIds, 'workflow', id);
+    workspaceOfWorkflow(this.emitters, id, caller);
     return this.lists.page(id, channel, params);
   }
 }

@@ -8,6 +8,8 @@ import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
 import { describe, type Parameters, Params } from '#libs/http/parameters.js';
 import { text } from '#libs/http/reply-schema.js';
+import { hostedStreamOf } from '#libs/http/request-state.js';
+import { type KnownSources, sourceInPath } from '#libs/http/source-in-path.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -15,12 +17,13 @@ import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { workspaceOfEmitter } from '../find-emitter.js';
-import { EMITTERS, type Emitters } from '../ports.js';
+import { workspaceOfWorkflow } from '../find-workflow.js';
+import { EMITTERS } from '../ports.js';
 import { type EventStream, type StreamOptions } from './event-stream.js';
 import { EventStreams } from './event-streams.js';
 import { type StreamForm } from './live-event.js';
 import { KeptEvents } from './kept-events.js';
+import { type HostedStream } from '#libs/http/normalise-url.js';
 
 const REPLIES = {
   200: {
@@ -38,7 +41,7 @@ export class StreamEventsController {
 
   constructor(
     private readonly streams: EventStreams,
-    @Inject(EMITTERS) private readonly emitters: Emitters,
+    @Inject(EMITTERS) private readonly emitters: KnownSources,
     @Inject(READ_MODELS) readModels: ReadModelStore,
     @Inject(STREAM_LOG) log: StreamLog,
     @Inject(TOPIC_POLICY) topics: TopicPolicy,
@@ -56,7 +59,7 @@ export class StreamEventsController {
     also: {
       stream: 'logs: the log lines, errors: the errors',
       event_name: 'Channel',
-      envelope: '1: event summaries instead of the emitted values',
+      envelope: '1: event summaries instead of the emitted values, as by default at addresses of the hosted service',
       last_event_id: LAST,
       access_token: TOKEN,
     },
@@ -68,10 +71,9 @@ export class StreamEventsController {
     @Req() request: Request,
     @Res() response: ServerResponse,
   ): Promise<void> {
-    const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'source', id);
+    const { sourceId, workspaceId } = sourceInPath(this.emitters, id, caller);
     const lastId = lastEventId(request, params);
-    const form: StreamForm = isSet(params, 'envelope') ? 'envelope' : 'plain';
-    const options = { emitterId: id, channel: channelOf(params), form };
+    const options = { emitterId: sourceId, ...shownBy(params, hostedStreamOf(request)) };
     const stream = await this.open(options, { caller, workspaceId }, request, response, 'sse-handshake');
     if (stream && lastId !== undefined) await this.replay(stream, options.channel, lastId);
     else stream?.release();
@@ -93,7 +95,7 @@ export class StreamEventsController {
     @Req() request: Request,
     @Res() response: ServerResponse,
   ): Promise<void> {
-    const workspaceId = workspaceOfEmitter(this.emitters, caller.workspaceIds, 'workflow', id);
+    const workspaceId = workspaceOfWorkflow(this.emitters, id, caller);
     const lastId = lastEventId(request, params);
     const options: StreamOptions = { emitterId: id, channel: undefined, form: 'named' };
     const stream = await this.open(options, { caller, workspaceId }, request, response, 'keepalive');
@@ -139,6 +141,24 @@ export class StreamEventsController {
 
 const STREAMS: Readonly<Record<string, string>> = { emits: '', logs: LOGS_CHANNEL, errors: ERRORS_CHANNEL };
 
+/**
+ * What a source's stream shows. Addresses of the hosted service have its defaults: events in their envelope. Clients of it
+ * add parameters of their own to every address, so a `stream` or `envelope` that has no meaning here counts as not given.
+ */
+const shownBy = (
+  params: Parameters,
+  hosted: HostedStream | undefined,
+): { readonly channel: string; readonly form: StreamForm } => {
+  const formOf = (isEnvelope: boolean): StreamForm => (isEnvelope ? 'envelope' : 'plain');
+  if (hosted === undefined) return { channel: channelOf(params), form: formOf(isSet(params, 'envelope')) };
+  const { stream, envelope, ...others } = params;
+  const known = hosted === 'logs' ? 'logs' : isStream(stream) ? stream : undefined;
+  const channel = channelOf({ ...others, ...(known === undefined ? {} : { stream: known }) });
+  return { channel, form: formOf(flagOf(envelope) ?? hosted === 'events') };
+};
+
+const isStream = (given: unknown): given is string => typeof given === 'string' && Object.hasOwn(STREAMS, given);
+
 const channelOf = (params: Parameters): string => {
   const [stream, channel] = [textOf(params, 'stream'), textOf(params, 'event_name')];
   if (stream === undefined || stream === '') return channel ?? '';
@@ -159,9 +179,15 @@ const lastEventId = (request: Request, params: Parameters): string | undefined =
 
 const isSet = (params: Parameters, field: string): boolean => {
   const given = params[field];
-  if (given === undefined || given === '' || given === '0' || given === 'false' || given === false) return false;
-  if (given === '1' || given === 'true' || given === true || given === 1) return true;
-  throw invalid(field, given, `${field} must be 1 or 0`);
+  const flag = given === undefined || given === '' ? false : flagOf(given);
+  if (flag === undefined) throw invalid(field, given, `${field} must be 1 or 0`);
+  return flag;
+};
+
+/** Undefined for what is no flag. */
+const flagOf = (given: unknown): boolean | undefined => {
+  if (given === '0' || given === 'false' || given === false || given === 0) return false;
+  return given === '1' || given === 'true' || given === true || given === 1 ? true : undefined;
 };
 
 const textOf = (params: Parameters, field: string): string | undefined => {

@@ -11,8 +11,8 @@ import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params, validated } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { boolean, named, nullable, text, type TypeOf } from '#libs/http/reply-schema.js';
-import { workspaceOfSource } from '../find-source.js';
-import { NOTIFIED_SOURCES, type NotifiedSources } from '../ports.js';
+import { type KnownSources, sourceInPath } from '#libs/http/source-in-path.js';
+import { NOTIFIED_SOURCES } from '../ports.js';
 import { GetErrorEmails } from './get-error-emails.query.js';
 import { SwitchErrorEmails } from './switch-error-emails.handler.js';
 import { Meaning } from '#libs/http/meaning.js';
@@ -39,15 +39,15 @@ export class ErrorEmailsController {
   constructor(
     private readonly commands: CommandBus,
     private readonly queries: QueryBus,
-    @Inject(NOTIFIED_SOURCES) private readonly sources: NotifiedSources,
+    @Inject(NOTIFIED_SOURCES) private readonly sources: KnownSources,
   ) {}
 
   @Get()
   @Operation({ summary: 'Whether errors of a source are sent by email', reply: one(ErrorEmails) })
   async get(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<ErrorEmailsReply> {
-    workspaceOfSource(this.sources, caller.workspaceIds, id);
-    const doc = await this.queries.execute(new GetErrorEmails(id));
-    return errorEmailsReply(id, doc?.userId);
+    const { sourceId } = sourceInPath(this.sources, id, caller);
+    const doc = await this.queries.execute(new GetErrorEmails(sourceId));
+    return errorEmailsReply(sourceId, doc?.userId);
   }
 
   @Put()
@@ -63,11 +63,11 @@ export class ErrorEmailsController {
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<ErrorEmailsReply>> {
     // The source comes first, so that a request for an unknown one is answered 404 even with wrong parameters.
-    const workspaceId = workspaceOfSource(this.sources, caller.workspaceIds, id);
+    const { sourceId, workspaceId } = sourceInPath(this.sources, id, caller);
     const { enabled } = await validated(SwitchErrorEmailsDto, params);
-    const command = new SwitchErrorEmails(id, enabled, contextIn(workspaceId));
+    const command = new SwitchErrorEmails(sourceId, enabled, contextIn(workspaceId));
     const { state, position } = await this.commands.execute(command);
-    return new Changed(position, errorEmailsReply(id, state.status === 'on' ? state.userId : undefined));
+    return new Changed(position, errorEmailsReply(sourceId, state.status === 'on' ? state.userId : undefined));
   }
 }
 

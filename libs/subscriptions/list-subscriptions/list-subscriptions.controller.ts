@@ -22,7 +22,7 @@ export class ListSubscriptionsController {
     return { data: docs.map(subscriptionReply) };
   }
 
-  @Get('workspaces/:workspaceId/subscriptions')
+  @Get(['workspaces/:workspaceId/subscriptions', 'orgs/:workspaceId/subscriptions'])
   @Operation({ summary: 'Subscriptions of a workspace', reply: list(Subscription) })
   async ofWorkspace(
     @Param('workspaceId') workspaceId: string,

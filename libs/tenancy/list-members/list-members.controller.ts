@@ -8,7 +8,7 @@ import { memberOf } from '#libs/http/workspace.js';
 import { Member, type MemberReply } from '../member-reply.js';
 import { ListMembers } from './list-members.query.js';
 
-@Controller('v1/workspaces/:id/members')
+@Controller(['v1/workspaces/:id/members', 'v1/orgs/:id/members'])
 export class ListMembersController {
   constructor(private readonly queries: QueryBus) {}
 

@@ -14,7 +14,7 @@ const Project = named('Project', {
   workspace_id: text('`o_…`'),
 });
 
-@Controller('v1/workspaces/:id/projects')
+@Controller(['v1/workspaces/:id/projects', 'v1/orgs/:id/projects'])
 export class ListProjectsController {
   /** Every workspace has one project, for clients that need the id of one. */
   @Get()
