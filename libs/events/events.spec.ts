@@ -1,81 +1,9 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
-import request from 'supertest';
-import { httpTestApp } from '#libs/http/testing/http-test-app.js';
+import { describe, expect, it, jest } from '@jest/globals';
 import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
-import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { StreamProjector } from '#libs/stream-log/stream-projector.js';
-import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import {
-  DEFAULT_EVENT_SETTINGS,
-  type EventSettings,
-  eventSummariesProjection,
-  EventsModule,
-  DeletedSourceEventsReactor,
-  storedEvents,
-} from './index.js';
-import { emit, id, NO_STREAMS, T0, topics } from './testing/emit-record.js';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-const world = async (retained = 100, given: Partial<EventSettings> = {}) => {
-  const settings = { ...DEFAULT_EVENT_SETTINGS, retained, ...given };
-  const log = new InMemoryStreamLog();
-  const readModels = new InMemoryReadModels();
-  const delayed = new InMemoryDelayedEvents();
-  for (const source of ['dc_a', 'dc_b']) await log.createTopic(topics.emits(source), {});
-  const failures: Error[] = [];
-  const projection = eventSummariesProjection(settings);
-  const summaries = new StreamProjector({
-    projection,
-    log,
-    readModels,
-    gatherMs: 1,
-    onFailure: (error) => void failures.push(error),
-  });
-  await summaries.start();
-  const sources = new Map([
-    ['dc_a', { workspaceId: 'o_1' }],
-    ['dc_b', { workspaceId: 'o_1' }],
-    ['dc_other', { workspaceId: 'o_2' }],
-  ]);
-  const app = await httpTestApp({
-    imports: [
-      EventsModule.forRoot({
-        readModels,
-        clock: { now: () => T0 + 1_000_000 },
-        log,
-        topics,
-        delayed,
-        emitters: {
-          find: (source: string) => sources.get(source),
-          idOfSlug: (workspaceId: string, slug: string) => (workspaceId === 'o_1' && slug === 'slug-a' ? 'dc_a' : undefined),
-        },
-        appliedEvents: summaries,
-        settings,
-        streams: NO_STREAMS,
-      }),
-    ],
-  });
-  closing.push(
-    () => app.close(),
-    () => summaries.stop(),
-  );
-  const call = (method: 'get' | 'delete', path: string) =>
-    request(app.getHttpServer())[method](path).set('Authorization', 'Bearer test-key');
-  const emitted = async (...records: LogRecord[]): Promise<void> => {
-    const offsets = await log.publish(records);
-    for (const [i, { topic }] of records.entries()) await summaries.waitApplied(topic, offsets[i] ?? 0, 5_000);
-  };
-  const idsOf = async (path: string): Promise<unknown[]> => itemsOf(await call('get', path)).map((item) => item['id']);
-  return { log, readModels, failures, summaries, call, emitted, idsOf };
-};
-const numbers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+import { DeletedSourceEventsReactor, storedEvents } from './index.js';
+import { emit, id, T0, topics } from './testing/emit-record.js';
+import { eventsWorld as world, numbers } from './testing/events-world.js';
 
 describe('GET /v1/sources/{id}/event_summaries', () => {
   // docs/reference/rest-api.md#event-summary-fields

@@ -2,11 +2,6 @@ export { EventStreams } from './stream-events/event-streams.js';
 export { unsentLimits } from './stream-events/unsent-bytes.js';
 export { EventsModule } from './events.module.js';
 export { DeletedSourceEventsReactor, type ForgetsKeys } from './clean-up/deleted-source-events.reactor.js';
-export {
-  type AppliedRecords,
-  DEFAULT_EVENT_SETTINGS,
-  type EventSettings,
-  type KeptEvents,
-} from './ports.js';
+export { type AppliedRecords, DEFAULT_EVENT_SETTINGS, type EventSettings, type KeptEvents } from './ports.js';
 export { eventSummariesProjection } from './read-models/event-summaries.projection.js';
 export { type KeptEvent, storedEvents } from './stored-events.js';

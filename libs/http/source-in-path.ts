@@ -27,9 +27,13 @@ export const sourceInPath = (sources: KnownSources, idOrSlug: string, caller: Ca
   if (sourceId !== undefined && found && caller.workspaceIds.includes(found.workspaceId))
     return { sourceId, workspaceId: found.workspaceId };
   const shown = shownId(idOrSlug);
-  throw new DomainError('source.not_found', `there is no source ${shown} in your workspaces${otherKindHint(idOrSlug, 'dc')}`, {
-    id: shown,
-  });
+  throw new DomainError(
+    'source.not_found',
+    `there is no source ${shown} in your workspaces${otherKindHint(idOrSlug, 'dc')}`,
+    {
+      id: shown,
+    },
+  );
 };
 
 /** Ids have an underscore. */

@@ -85,15 +85,45 @@ describe('the stream of a source', () => {
   });
 
   // docs/reference/rest-api.md#stream-addresses
-  it.each([['/sources/{id}/sse'], ['/sse/dc/{id}/emits'], ['/v1/sse/dc/{id}/emits'], ['/v1/sources/{id}/sse/']])(
-    'is served at %s too',
-    async (path) => {
-      const source = await instance.deploy(relayCode());
-      const stream = await open(path.replace('{id}', source.id));
-      await instance.post(source, { n: 1 });
-      expect(await stream.until(1)).toEqual([{ n: 1 }]);
-    },
-  );
+  it.each([
+    ['/sources/{id}/sse', 'envelope'],
+    ['/sources/{id}/sse/', 'envelope'],
+    ['/sources/{id}/sse?stream=true', 'envelope'],
+    ['/sources/{id}/sse?stream=false&stream=1&_=1700000000000', 'envelope'],
+    ['/sources/{id}/sse?envelope=full&stream=', 'envelope'],
+    ['/sources/{id}/sse&stream=live', 'envelope'],
+    ['/sse/dc/{id}/emits', 'envelope'],
+    ['/v1/sse/dc/{id}/emits?stream=emits', 'envelope'],
+    ['/sources/{id}/sse?envelope=0', 'plain'],
+    ['/sse/dc/{id}/emits?envelope=false&stream=x', 'plain'],
+    ['/v1/sources/{id}/sse', 'plain'],
+    ['/v1/sources/{id}/sse/', 'plain'],
+    ['/v1/sources/{id}/sse?envelope=0', 'plain'],
+  ])('is served at %s: %s', async (path, form) => {
+    const source = await instance.deploy(relayCode());
+    const stream = await open(path.replace('{id}', source.id));
+    expect(stream.status).toBe(200);
+    const event = { n: 1, text: 'x'.repeat(3_000) };
+    await instance.post(source, event);
+    await stream.until(1);
+    const [kept] = await instance.history(source, 1);
+    expect(stream.values).toEqual([form === 'envelope' ? kept : event]);
+    expect(stream.events[0]?.id).toBe(kept?.id);
+  });
+
+  // docs/reference/rest-api.md#stream-addresses
+  it('carries the envelope at addresses of the hosted service when it resumes, and on other channels', async () => {
+    const source = await instance.deploy(emitterCode());
+    await instance.post(source, [[1], [2], [3, { name: 'other' }]]);
+    const [first, second] = await instance.history(source, 2);
+    const [other] = await instance.history(source, 1, 'other');
+    const resumed = await open(`/sources/${source.id}/sse?last_event_id=${first?.id}`);
+    expect(await resumed.until(1)).toEqual([second]);
+    const named = await open(`/sources/${source.id}/sse?event_name=other&last_event_id=0-0&stream=any`);
+    expect(await named.until(1)).toEqual([other]);
+    const logs = await open(`/sse/dc/${source.id}/observations?stream=any&envelope=1`);
+    expect(logs.status).toBe(200);
+  });
 
   // docs/reference/rest-api.md#stream-resume
   it('goes on after the last event that the reader has, without a gap or a repeat, while events come', async () => {
@@ -186,6 +216,9 @@ describe('the stream of a source', () => {
     ['/v1/sources/dc_none/sse', 404, 'source_not_found'],
     ['/v1/workflows/p_none/sse', 404, 'workflow_not_found'],
     ['/pipelines/p_none/sse', 404, 'workflow_not_found'],
+    ['/workflows/p_none/sse?stream=x', 404, 'workflow_not_found'],
+    ['/sources/dc_none/sse?stream=x', 404, 'source_not_found'],
+    ['/sources/{id}/sse?last_event_id=x', 400, 'invalid_parameter'],
     ['/v1/sources/{id}/sse?stream=bad', 400, 'invalid_parameter'],
     ['/v1/sources/{id}/sse?stream=logs&event_name=x', 400, 'invalid_parameter'],
     ['/v1/sources/{id}/sse?last_event_id=x', 400, 'invalid_parameter'],

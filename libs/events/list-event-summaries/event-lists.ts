@@ -5,7 +5,14 @@ import { describe, type Parameters } from '#libs/http/parameters.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
-import { eventRecord, type EventRecord, eventSummary, type EventSummary, type ListedEvent, type Shown } from '../event-summary.js';
+import {
+  eventRecord,
+  type EventRecord,
+  eventSummary,
+  type EventSummary,
+  type ListedEvent,
+  type Shown,
+} from '../event-summary.js';
 import { ListEventSummaries } from './list-event-summaries.query.js';
 
 /** Lists of events as the routes of sources and workflows answer them. The caller has checked who may read them. */
