@@ -12,6 +12,8 @@ export interface LockedPackage {
   readonly resolved: string;
   /** Epoch milliseconds, or null when the registry does not tell. */
   readonly publishedAt: number | null;
+  /** As its package.json states it. Absent when it states none. */
+  readonly licence?: string;
 }
 
 export interface PackageLock {

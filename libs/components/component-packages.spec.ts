@@ -63,7 +63,13 @@ describe('npm packages of a component', () => {
     const { call, save } = await world();
     const reply = await save();
     const { data, warnings } = reply.body as { data: { id: string; packages: unknown }; warnings: unknown };
-    expect(data.packages).toEqual({ count: 2, bytes: 1_234, install_ms: 56, cached: false });
+    expect(data.packages).toEqual({
+      count: 2,
+      bytes: 1_234,
+      install_ms: 56,
+      cached: false,
+      imported: [{ name: 'p', version: '1.0.0', license: 'MIT' }],
+    });
     expect(warnings).toEqual([{ code: 'package_age', message: 'too young', path: 'p' }]);
     const listed = await call('get', `/v1/components/${data.id}/packages`);
     expect(listed.body).toEqual({
@@ -72,6 +78,7 @@ describe('npm packages of a component', () => {
         version: '1.0.0',
         integrity: `sha512-${name}1.0.0`,
         published_at: 1_700_000_000,
+        license: name === 'p' ? 'MIT' : 'none stated',
         place: `node_modules/${name}`,
       })),
     });

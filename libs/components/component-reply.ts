@@ -18,6 +18,7 @@ import {
 } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
+import { NO_LICENCE } from '#libs/component-model/licences.js';
 import { type LockedPackage, type PackageChanges } from '#libs/component-model/package-lock.js';
 import { type SavedComponent } from './domain/component.js';
 import { type SavedPackages } from './published.js';
@@ -60,11 +61,17 @@ export const ConfigurablePropReply = named('ConfigurableProp', {
 
 const Versioned = object({ name: text('Name of the npm package'), version: text('Exact version') });
 
+const licence = () => text(`Licence that its package.json states, or \`${NO_LICENCE}\``);
+
 const PackagesReply = named('ComponentPackages', {
   count: number('Number of packages'),
   bytes: number('Unpacked size'),
   install_ms: number('Time that the installation took when the code was built'),
   cached: boolean('True when no registry was asked for files'),
+  imported: listOf(
+    object({ name: text('Name of the npm package'), version: text('Exact version'), license: licence() }),
+    'Those that the code itself imports, 100 at most',
+  ),
   added: optional(listOf(Versioned, 'Only after `refresh_packages`')),
   removed: optional(listOf(Versioned, 'Only after `refresh_packages`')),
   changed: optional(
@@ -121,9 +128,16 @@ export const componentReply = ({ component, revision, changes }: ShownComponent,
 });
 
 const packagesReply = (
-  { count, bytes, ms, cached }: SavedPackages,
+  { count, bytes, ms, cached, imported = [] }: SavedPackages,
   changes: PackageChanges | undefined,
-): TypeOf<typeof PackagesReply> => ({ count, bytes, install_ms: ms, cached, ...changes });
+): TypeOf<typeof PackagesReply> => ({
+  count,
+  bytes,
+  install_ms: ms,
+  cached,
+  imported: imported.map(({ name, version, licence = NO_LICENCE }) => ({ name, version, license: licence })),
+  ...changes,
+});
 
 /** Package of a component as in docs/reference/rest-api.md#component-packages. */
 export const ComponentPackage = named('ComponentPackage', {
@@ -131,6 +145,7 @@ export const ComponentPackage = named('ComponentPackage', {
   version: text('Exact version'),
   integrity: text('Subresource integrity of its tarball'),
   published_at: nullable(seconds('Epoch seconds; null when the registry does not tell')),
+  license: licence(),
   place: text('Folder below the root of the packages'),
 });
 
@@ -141,5 +156,6 @@ export const componentPackageReply = (locked: LockedPackage): ComponentPackageRe
   version: locked.version,
   integrity: locked.integrity,
   published_at: locked.publishedAt === null ? null : epochSeconds(locked.publishedAt),
+  license: locked.licence ?? NO_LICENCE,
   place: locked.place,
 });

@@ -52,10 +52,10 @@ describe('every version of an event of components', () => {
     expect(again).toMatchObject({ component: { hasAdditionalProps, packages, warnings } });
   });
 
-  it('lists the packages that a component uses, and none of an event from before they were listed', async () => {
+  it.each(['.uses', '.imported'])('lists the packages that a component uses: %s', async (variant) => {
     const [saved, refreshed] = await Promise.all([
-      golden('ComponentSaved', 1, '.uses'),
-      golden('ComponentPackagesRefreshed', 1, '.uses'),
+      golden('ComponentSaved', 1, variant),
+      golden('ComponentPackagesRefreshed', 1, variant),
     ]);
     const state = [saved, refreshed].reduce<ComponentState>(
       (before, event) => componentDecider.evolve(before, event),

@@ -11,6 +11,13 @@ export {
 } from './ports.js';
 export { componentDecider } from './domain/component.js';
 
+export {
+  BuildProgress,
+  type BuildStatus,
+  readBuildStatus,
+  type SourceProgress,
+  writeBuildStatus,
+} from './registry/build-progress.js';
 export { RegistrySync, type Synced } from './registry/registry-sync.js';
 export { registryFolder } from './registry/registry-folder.js';
 export { RegistrySources, type RegistryPackages, type RegistrySource } from './registry/registry-sources.js';

@@ -6,6 +6,13 @@ import { type CommandContext } from '../kernel/handle-command.js';
 import { type Warning } from '../kernel/warning.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
 
+export interface ImportedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** Absent when it states none. */
+  readonly licence?: string;
+}
+
 /** npm packages of a component. See docs/reference/component-model.md#npm-packages. */
 export interface SavedPackages {
   /** Blob of the lock, as JSON of PackageLock. */
@@ -20,6 +27,8 @@ export interface SavedPackages {
   readonly cached: boolean;
   /** Each `name@version` once, sorted. Absent in events from before they were listed. */
   readonly uses?: readonly string[];
+  /** Those that the code itself imports, 100 at most. Absent in events from before licences were told. */
+  readonly imported?: readonly ImportedPackage[];
   /** Whether some of them stay beside the bundle, and whether they load machine code. Absent when none does. */
   readonly beside?: { readonly hasMachineCode: boolean };
 }

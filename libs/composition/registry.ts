@@ -2,13 +2,22 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type INestApplicationContext } from '@nestjs/common';
 import { pause } from '#libs/async/pause.js';
-import { DEFAULT_CODE_LIMITS, registryFolder, RegistrySync } from '#libs/components/index.js';
+import {
+  BuildProgress,
+  DEFAULT_CODE_LIMITS,
+  registryFolder,
+  RegistrySync,
+  writeBuildStatus,
+} from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
+import { systemClock } from '#libs/kernel/clock.js';
 import { type RunningWork } from '#libs/kernel/leased-work.js';
 import { type Logger } from '#libs/telemetry/index.js';
 
 /** Time between two looks at the folder. */
 const EVERY_MS = 5_000;
+const TELL_MS = 1_000;
+const LOG_EVERY = 10;
 /** Refused files that the log names. */
 const MOST_NAMED = 50;
 
@@ -44,7 +53,11 @@ export const startRegistry = async ({
     const fingerprint = await folder.fingerprint();
     if (fingerprint === synced) return;
     const startedAt = performance.now();
-    const { refused, ...counts } = await sync.sync(folder, abort.signal);
+    const progress = new BuildProgress(() => systemClock.now());
+    const told = tellProgress(dir, progress, logger);
+    const { refused, ...counts } = await sync
+      .sync(folder, abort.signal, progress)
+      .finally(() => told.stop(!abort.signal.aborted));
     if (abort.signal.aborted) return;
     synced = fingerprint;
     for (const { path: file, reason } of refused.slice(0, MOST_NAMED))
@@ -68,6 +81,39 @@ export const startRegistry = async ({
     async stop() {
       abort.abort();
       await running;
+    },
+  };
+};
+
+/**
+ * Tells how far the registry is, while it is built: beside its files for `sluice registry list`, every second, and in the
+ * log every ten. A folder in which the server may not write stays without, and the log says so once.
+ */
+const tellProgress = (
+  dir: string,
+  progress: BuildProgress,
+  logger: Logger,
+): { stop(hasEnded: boolean): Promise<void> } => {
+  let writing: Promise<void> = Promise.resolve();
+  let [times, isRefused] = [0, false];
+  const write = (hasEnded: boolean): Promise<void> =>
+    (writing = writing.then(async () => {
+      try {
+        await writeBuildStatus(dir, progress.status(hasEnded));
+      } catch (error) {
+        if (!isRefused) logger.warn({ dir, err: error }, 'registry.progress_not_written');
+        isRefused = true;
+      }
+    }));
+  void write(false);
+  const timer = setInterval(() => {
+    void write(false);
+    if (++times % LOG_EVERY === 0) logger.info({ dir, ...progress.counts() }, 'registry.building');
+  }, TELL_MS);
+  return {
+    async stop(hasEnded) {
+      clearInterval(timer);
+      await write(hasEnded);
     },
   };
 };

@@ -166,8 +166,10 @@ describe('packages that are refused', () => {
       refusal(/"lonely" has no version \^9.0.0: the newest is 1.0.0/),
     );
     await expect(install(store, ['@pipedream/platfrom'])).rejects.toMatchObject(
-      refusal(/"@pipedream\/platfrom" here: of @pipedream, only @pipedream\/platform and @pipedream\/types exist/),
+      refusal(/there is no npm package "@pipedream\/platfrom" at/),
     );
+    for (const name of ['@pipedream/platform/dist', '@pipedream/types@1'])
+      await expect(install(store, [name])).rejects.toMatchObject(refusal(/the runtime takes its place/));
     await expect(install(store, ['lonely@git+ssh:x'])).rejects.toMatchObject(refusal(/names no npm package/));
   }, 60_000);
 
@@ -186,16 +188,40 @@ describe('packages that are refused', () => {
     60_000,
   );
 
-  it('never asks for packages whose place the runtime takes, nor for others of their scope', async () => {
-    await registry.publish('wants-types', '1.0.0', undefined, {
-      dependencies: { '@pipedream/types': '*', '@pipedream/platform': '^3.0.0' },
+  // docs/reference/component-model.md#platform-packages
+  it('never asks for packages whose place the runtime takes, and installs others of their scope', async () => {
+    const dependencies = { '@pipedream/types': '*', '@pipedream/platform': '^3.0.0' };
+    await registry.publish('wants-types', '1.0.0', undefined, { dependencies });
+    await registry.publish('needed-by-shop', '1.0.0');
+    await registry.publish('@pipedream/shop', '1.0.0', undefined, {
+      dependencies: { ...dependencies, 'needed-by-shop': '*' },
     });
-    await registry.publish('wants-another', '1.0.0', undefined, { dependencies: { '@pipedream/another': '*' } });
+    await registry.publish('wants-another', '1.0.0', undefined, { dependencies: { '@pipedream/shop': '*' } });
+    const before = registry.requests().length;
     expect(versions(await install(storeWith(), ['wants-types']))).toEqual(['wants-types@1.0.0']);
-    await expect(install(storeWith(), ['wants-another'])).rejects.toMatchObject(
-      refusal(/no package "@pipedream\/another" here: .*"wants-another" needs/),
+    const wanted = [...versions(await install(storeWith(), ['wants-another']))].sort();
+    expect(wanted).toEqual(['@pipedream/shop@1.0.0', 'needed-by-shop@1.0.0', 'wants-another@1.0.0']);
+    expect(versions(await install(storeWith(), ['@pipedream/shop@^1.0.0/sources/new.mjs']))).toContain(
+      '@pipedream/shop@1.0.0',
     );
-    expect(registry.requests().filter((each) => each.includes('@pipedream'))).toEqual([]);
+    const asked = registry.requests().slice(before).join('\n');
+    expect(asked).toContain('shop');
+    expect(asked).not.toMatch(/pipedream(?:\/|%2f)(?:platform|types)/i);
+  }, 60_000);
+
+  // docs/reference/rest-api.md#component-packages
+  it('pins the licence that each states', async () => {
+    const stated = { plain: 'MIT', former: { type: 'BSD' }, none: undefined, long: 'x'.repeat(5_000) };
+    for (const [name, license] of Object.entries(stated))
+      await registry.publish(`licensed-${name}`, '1.0.0', undefined, { manifest: { license } });
+    const specifiers = Object.keys(stated).map((name) => `licensed-${name}`);
+    const { lock } = await install(storeWith(), specifiers);
+    const licences = Object.fromEntries(lock.packages.map(({ name, licence }) => [name, licence]));
+    expect(licences).toEqual({
+      'licensed-plain': 'MIT',
+      'licensed-former': 'BSD',
+      'licensed-long': expect.stringMatching(/^x{99}…$/),
+    });
   }, 60_000);
 
   it('leaves out young versions with a warning, unless they are named exactly, and says when there are only such', async () => {

@@ -51,7 +51,7 @@ describe('the registry', () => {
     write('shop/sources/new-order/new-order.mjs', newOrder('1.0.0'));
     write('shop/actions/create-order/create-order.mjs', createOrder);
     write('shop/sources/broken/broken.mjs', `export default { key: 'shop-broken', version: '1', run( };`);
-    expect(await sluice('add', 'parts')).toBe(`added parts to ${SLUICE_REGISTRY_DIR}\n`);
+    expect(await sluice('add', 'parts')).toBe(`added parts to ${SLUICE_REGISTRY_DIR}, licence: none stated\n`);
     await until('the components are listed', async () => (await registered('shop-new-order')).status === 200);
   });
 
@@ -99,7 +99,16 @@ describe('the registry', () => {
     await sluice('update', 'parts');
     await until('1.1.0', async () => (await registered('shop-new-order')).body.data.version === '1.1.0');
 
-    expect(await sluice('list')).toMatch(/^parts {2,}\S+parts {2}\S+Z\n$/);
+    const lines = await eventually('the end of the build', async () => {
+      const text = await sluice('list');
+      return text.includes('2 of 3') ? text.trimEnd().split('\n') : undefined;
+    });
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^parts {2,}\S+parts {2}licence: none stated {2}\S+Z {2}2 of 3 components built, 1 failed$/,
+      ),
+      expect.stringMatching(/^ {2}failed {4}parts\/shop\/sources\/broken\/broken\.mjs: \S/),
+    ]);
     await sluice('remove', 'parts');
     await until('it is gone', async () => (await registered('shop-new-order')).status === 404);
     await instance.post(source, { id: 8 });

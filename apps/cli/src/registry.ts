@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { type Command } from 'commander';
-import { type RegistrySource, RegistrySources } from '#libs/components/index.js';
+import { readBuildStatus, type RegistrySource, RegistrySources } from '#libs/components/index.js';
 import { registryDirOf } from '#libs/composition/registry.js';
 import { registryPackages } from '#libs/composition/registry-packages.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { tell } from './progress.js';
+import { licenceOf, registryLines, revisionOf } from './registry-lines.js';
 import { readConfig } from './with-engines.js';
 
 const WHERE =
@@ -22,15 +23,18 @@ export const registerRegistry = (program: Command): void => {
     .action(async (from: string, { name }: { name?: string }) => {
       const { sources, dir } = opened();
       const added = await sources.add(from, name);
-      tell(`added ${added.name} to ${dir}${revisionOf(added)}`);
+      tell(`added ${added.name} to ${dir}${revisionOf(added)}, ${licenceOf(added)}`);
+      process.stderr.write('`sluice registry list` shows how far a running server has built it\n');
     });
   registry
     .command('list')
-    .description('Lists the sources of the registry: name, origin, revision, time of the last copy.')
+    .description(
+      'Lists the sources of the registry: name, origin, revision, licence, time of the last copy, and how many of their components are built. Shows the files that a server builds now, and those that it could not build with the reason.',
+    )
     .action(async () => {
       const { sources, dir } = opened();
-      const found = await sources.list();
-      for (const each of found) tell(lineOf(each));
+      const [found, status] = await Promise.all([sources.list(), readBuildStatus(dir)]);
+      for (const line of registryLines(found, status, systemClock.now())) tell(line);
       process.stderr.write(`${found.length} ${found.length === 1 ? 'source' : 'sources'} in ${dir}\n`);
     });
   registry
@@ -40,7 +44,7 @@ export const registerRegistry = (program: Command): void => {
     .action(async (name: string | undefined) => {
       const { sources } = opened();
       const names = name === undefined ? (await sources.list()).map((one) => one.name) : [name];
-      for (const each of names) tell(`updated ${each}${revisionOf(await sources.update(each))}`);
+      for (const each of names) tell(updatedLine(await sources.update(each)));
     });
   registry
     .command('remove')
@@ -66,7 +70,5 @@ const opened = (): { readonly sources: RegistrySources; readonly dir: string } =
   return { dir, sources: new RegistrySources({ dir, now: () => systemClock.now(), packages }) };
 };
 
-const revisionOf = ({ revision }: RegistrySource): string => (revision === null ? '' : ` (${revision.slice(0, 12)})`);
-
-const lineOf = (source: RegistrySource): string =>
-  `${source.name.padEnd(24)}  ${source.from}${revisionOf(source)}  ${new Date(source.updatedAt).toISOString()}`;
+const updatedLine = (source: RegistrySource): string =>
+  `updated ${source.name}${revisionOf(source)}, ${licenceOf(source)}`;

@@ -82,7 +82,14 @@ describe('the sources of the registry', () => {
   it('copies a folder, and again on an update', async () => {
     const from = write({ 'a.mjs': '1', 'node_modules/x.js': '' }, 'Team Parts');
     const added = await sources().add(from);
-    expect(added).toEqual({ name: 'team-parts', from, kind: 'folder', revision: null, updatedAt: 5 });
+    expect(added).toEqual({
+      name: 'team-parts',
+      from,
+      kind: 'folder',
+      revision: null,
+      license: 'none stated',
+      updatedAt: 5,
+    });
     expect(readdirSync(path.join(scratch, 'registry/team-parts')).sort()).toEqual(['.source.json', 'a.mjs']);
     writeFileSync(path.join(from, 'a.mjs'), '2');
     await sources().update('team-parts');
@@ -146,6 +153,26 @@ describe('the sources of the registry', () => {
     await expect(sources().add('git+file:///nowhere/at-all')).rejects.toThrow(/git could not clone file:\/\/\/nowhere/);
     await expect(sources().update('gone')).rejects.toThrow('the registry has no source gone: it has parts');
     expect(readdirSync(path.join(scratch, 'registry'))).toEqual(['parts']);
+  });
+
+  // docs/reference/component-model.md#registry-licence
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['MIT', { 'package.json': '{"license": "MIT"}', LICENSE: 'text' }],
+    ['ISC', { 'package.json': '{"license": {"type": "ISC"}}' }],
+    ['see its LICENSE.md', { 'package.json': '{"name": "x"}', 'LICENSE.md': 'text' }],
+    ['see its COPYING', { COPYING: 'text' }],
+    ['none stated', { 'package.json': 'no json' }],
+    ['none stated', { 'licenses.mjs': '' }],
+  ])('names its licence: %s', async (license, files) => {
+    const from = write(files, 'licensed');
+    expect(await sources().add(from)).toMatchObject({ license });
+    expect(await sources().list()).toMatchObject([{ license }]);
+  });
+
+  it('reads no licence through a link', async () => {
+    const from = write({ 'a.mjs': '' }, 'linked');
+    symlinkSync('/dev/zero', path.join(from, 'package.json'));
+    expect(await sources().add(from)).toMatchObject({ license: 'none stated' });
   });
 
   it('removes a source with its files', async () => {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { NO_LICENCE, statedLicence } from '#libs/component-model/licences.js';
 
 const run = promisify(execFile);
 
@@ -12,6 +13,8 @@ export interface RegistrySource {
   readonly kind: 'folder' | 'git' | 'npm';
   /** Commit of a repository, version of a package, or null. */
   readonly revision: string | null;
+  /** As its package.json states it, else the name of its licence file, else `none stated`. */
+  readonly license: string;
   /** Epoch milliseconds of the last copy. */
   readonly updatedAt: number;
 }
@@ -96,7 +99,8 @@ export class RegistrySources {
       const { kind, at } = locationOf(from);
       const revision = await this.fill(kind, at, aside);
       const origin = kind === 'folder' ? path.resolve(at) : from;
-      const source: RegistrySource = { name, from: origin, kind, revision, updatedAt: now() };
+      const license = await licenceIn(aside);
+      const source: RegistrySource = { name, from: origin, kind, revision, license, updatedAt: now() };
       await writeFile(path.join(aside, FACTS), `${JSON.stringify(source, null, 2)}\n`);
       await this.replace(path.join(dir, name), aside);
       return source;
@@ -158,6 +162,31 @@ const nameOf = (from: string): string => {
   const last = bare.split(/[/:]/).at(-1) ?? '';
   const name = path.basename(path.resolve(last)).toLowerCase();
   return name.replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '');
+};
+
+const MOST_BYTES = 1024 * 1024;
+const LICENCE_FILE = /^(?:licen[cs]e|copying)(?:[.-][\w.-]{1,40})?$/i;
+
+const licenceIn = async (folder: string): Promise<string> => {
+  const stated = statedLicence(fieldsOf(await smallText(path.join(folder, 'package.json'))));
+  if (stated !== undefined) return stated;
+  const file = (await readdir(folder)).sort().find((name) => LICENCE_FILE.test(name));
+  return file === undefined ? NO_LICENCE : `see its ${file}`;
+};
+
+/** Empty for what is no regular file: a repository may hold a link to anything. */
+const smallText = async (file: string): Promise<string> => {
+  const facts = await lstat(file).catch(() => undefined);
+  return facts?.isFile() === true && facts.size <= MOST_BYTES ? readFile(file, 'utf8') : '';
+};
+
+const fieldsOf = (json: string): Readonly<Record<string, unknown>> => {
+  try {
+    const parsed: unknown = JSON.parse(json.replace(/^\uFEFF/, ''));
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+  } catch {
+    return {};
+  }
 };
 
 const copyFolder = async (from: string, into: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { ComponentsModule, componentsProjections, RegistrySync, type Synced } from '../index.js';
+import { BuildProgress, ComponentsModule, componentsProjections, RegistrySync, type Synced } from '../index.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '../testing/fakes.js';
 import { registryEntries } from './registry.projection.js';
 
@@ -25,13 +25,20 @@ const world = async () => {
     () => app.close(),
     () => plane.stop(),
   );
-  const sync = async (files: Readonly<Record<string, string>>): Promise<Synced> => {
+  const progress = new BuildProgress(() => 1_000);
+  const sync = async (
+    files: Readonly<Record<string, string>>,
+    reading: (path: string) => Promise<void> = async () => undefined,
+  ): Promise<Synced> => {
     const folder = {
       fingerprint: async () => '',
       candidates: async () => Object.keys(files),
-      read: async (path: string) => ({ code: files[path] ?? '', fileName: path, finalUrl: path }),
+      read: async (path: string) => {
+        await reading(path);
+        return { code: files[path] ?? '', fileName: path, finalUrl: path };
+      },
     };
-    const synced = await app.get(RegistrySync).sync(folder, new AbortController().signal);
+    const synced = await app.get(RegistrySync).sync(folder, new AbortController().signal, progress);
     await plane.idle();
     return synced;
   };
@@ -40,9 +47,60 @@ const world = async () => {
     for await (const { key, version, path } of registryEntries(plane.readModels)) found[key] = `${version} ${path}`;
     return found;
   };
-  return { inspector, sync, listed };
+  return { inspector, sync, listed, progress, idle: () => plane.idle() };
 };
 const component = (version: string, salt = ''): string => codeOf({ key: 'shop-new-order', version, salt });
+
+// docs/reference/component-model.md#registry-sync
+describe('a component of the registry', () => {
+  const other = codeOf({ key: 'shop-other', version: '1.0.0' });
+
+  it('can be used as soon as it is built, while others are still built and after one failed', async () => {
+    const { sync, listed, progress, idle } = await world();
+    const seen: unknown[] = [];
+    const files = { 'a/bad.mjs': 'no component', 'a/good.mjs': other, 'b/slow.mjs': component('1.0.0') };
+    const synced = await sync(files, async (path) => {
+      if (path !== 'b/slow.mjs') return;
+      while (progress.counts().done < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+      await idle();
+      seen.push(await listed(), progress.status(false));
+    });
+    expect(seen).toMatchObject([
+      { 'shop-other': '1.0.0 a/good.mjs' },
+      {
+        startedAt: 1_000,
+        endedAt: null,
+        sources: { a: { files: 2, done: 2, failed: 1 }, b: { files: 1, done: 0, failed: 0 } },
+        building: ['b/slow.mjs'],
+        failed: [{ path: 'a/bad.mjs', reason: expect.stringContaining('cannot be evaluated') }],
+      },
+    ]);
+    expect(synced).toMatchObject({ listed: 2, kept: 0 });
+    expect(progress.status(true)).toMatchObject({ endedAt: 1_000, building: [], sources: { b: { done: 1 } } });
+  });
+
+  it('leads to no older version while the file of the newest is built again', async () => {
+    const { sync, listed, idle } = await world();
+    const old = component('1.0.0');
+    await sync({ 'new.mjs': component('2.0.0'), 'old.mjs': old });
+    const seen: unknown[] = [];
+    await sync({ 'old.mjs': old, 'more.mjs': component('1.5.0'), 'new.mjs': component('2.1.0') }, async (path) => {
+      if (path !== 'new.mjs') return;
+      await idle();
+      seen.push(await listed());
+    });
+    expect(seen).toEqual([{ 'shop-new-order': '2.0.0 new.mjs' }]);
+    expect(await listed()).toEqual({ 'shop-new-order': '2.1.0 new.mjs' });
+  });
+
+  it('that fails again keeps what it had, and its failure is told at once', async () => {
+    const { sync, listed, progress } = await world();
+    await sync({ 'a.mjs': other });
+    await sync({ 'a.mjs': 'no component' });
+    expect(await listed()).toEqual({ 'shop-other': '1.0.0 a.mjs' });
+    expect(progress.status(true).failed).toMatchObject([{ path: 'a.mjs' }]);
+  });
+});
 
 describe('files of the registry with one key', () => {
   it.each<[string, Record<string, string>, string]>([

@@ -1,7 +1,7 @@
 import { type ComponentPackages, type PackageChanges, type PackageLock } from '#libs/component-model/package-lock.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type FetchedComponent } from '../ports.js';
-import { type ComponentSaved, type SavedPackages } from '../published.js';
+import { type ComponentSaved, type ImportedPackage, type SavedPackages } from '../published.js';
 
 /** What is needed beside the code to build it again. */
 type CodeParts = Pick<FetchedComponent, 'fileName' | 'files'>;
@@ -21,7 +21,17 @@ export const savedPackagesOf = async (
   const count = lock.packages.length;
   const beside = externals.length === 0 ? {} : { beside: { hasMachineCode } };
   const uses = [...new Set(lock.packages.map(({ name, version }) => `${name}@${version}`))].sort();
-  return { lockHash, partsHash, count, bytes, ms, cached, uses, ...beside };
+  return { lockHash, partsHash, count, bytes, ms, cached, uses, imported: importedBy(lock), ...beside };
+};
+
+const MOST_IMPORTED = 100;
+
+const importedBy = ({ specifiers, packages }: PackageLock): readonly ImportedPackage[] => {
+  const places = new Set(Object.values(specifiers));
+  return packages
+    .filter(({ place }) => places.has(place))
+    .slice(0, MOST_IMPORTED)
+    .map(({ name, version, licence }) => ({ name, version, ...(licence === undefined ? {} : { licence }) }));
 };
 
 /** Undefined for a component without packages. */

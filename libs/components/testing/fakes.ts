@@ -102,6 +102,7 @@ const packagesWith = (version: string): ComponentPackages => {
     integrity: `sha512-${name}${version}`,
     resolved: `http://registry.test/${name}`,
     publishedAt: 1_700_000_000_000,
+    ...(name === 'p' ? { licence: 'MIT' } : {}),
   });
   return {
     lock: { specifiers: { p: 'node_modules/p' }, packages: [locked('p'), locked(`v${version}`)] },

@@ -59,6 +59,7 @@ export const MAX_WARNINGS = 20;
 const MAX_PACKAGES = 5_000;
 const MAX_URL = 2_048;
 const MAX_PLACE = 1_024;
+const MAX_LICENCE = 100;
 const PLACE = /^node_modules\/(?:@[^/]+\/)?[^/]+(?:\/node_modules\/(?:@[^/]+\/)?[^/]+)*$/;
 const VERSION = /^\d+\.\d+\.\d+[0-9a-z.+-]*$/i;
 export const INTEGRITY = /^(?:sha1|sha256|sha384|sha512)-[A-Za-z0-9+/]{20,128}={0,2}$/;
@@ -82,12 +83,14 @@ export const isPlace = (place: string): boolean =>
 /** Returns the package when it has the form of one in a lock, however it came here. */
 export const lockedPackageOf = (value: unknown): LockedPackage | undefined => {
   if (!isFields(value)) return undefined;
-  const { place, name, version, integrity, resolved, publishedAt } = value;
+  const { place, name, version, integrity, resolved, publishedAt, licence } = value;
   if (!isText(place, MAX_PLACE) || !isPlace(place) || !isText(name, 214) || !isPackageName(name)) return undefined;
   if (!isText(version, 256) || !VERSION.test(version) || !isText(integrity, 200) || !INTEGRITY.test(integrity))
     return undefined;
   if (!isText(resolved, MAX_URL) || !(publishedAt === null || isCount(publishedAt))) return undefined;
-  return { place, name, version, integrity, resolved, publishedAt };
+  if (!(licence === undefined || isText(licence, MAX_LICENCE))) return undefined;
+  const locked = { place, name, version, integrity, resolved, publishedAt };
+  return licence === undefined ? locked : { ...locked, licence };
 };
 
 /** Parses a message of the fetcher. Throws ProtocolBreach for anything else. */

@@ -1,4 +1,5 @@
 import semver from 'semver';
+import { statedLicence } from '../../component-model/licences.js';
 import { type DenyList } from '../deny-list.js';
 import { isPackageName, scopeOf } from '../specifier.js';
 import { denied, notOpen } from './refusal-texts.js';
@@ -11,6 +12,7 @@ export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly dist: { readonly tarball: string; readonly integrity?: string; readonly shasum?: string };
+  readonly licence?: string;
   readonly [field: string]: unknown;
 }
 
@@ -32,8 +34,7 @@ export interface PackumentPolicy {
   readonly now: number;
 }
 
-/** No package of this scope is asked for. The runtime takes the place of two of them. */
-const OWN_SCOPE = '@pipedream';
+/** Packages whose place the runtime takes. They are never asked for. */
 const OWN_PACKAGES: readonly string[] = ['@pipedream/platform', '@pipedream/types'];
 const DEPENDENCIES = ['dependencies', 'optionalDependencies', 'peerDependencies'] as const;
 const MAX_DEPENDENCIES = 2_000;
@@ -85,7 +86,7 @@ export class Packuments {
     const scope = scopeOf(name);
     if (!isPackageName(name))
       throw new Refusal(name.slice(0, 214), `"${name.slice(0, 214)}" is no name of an npm package`);
-    if (scope === OWN_SCOPE) throw new Refusal(name, ownScope(name));
+    if (OWN_PACKAGES.includes(name)) throw new Refusal(name, ofRuntime(name));
     if (scope !== null && closedScopes.has(scope)) throw new Refusal(name, notOpen(name));
     if (deny.deniesAll(name)) throw new Refusal(name, denied(name));
     return trimmed(name, await this.client.packument(name, this.signal), this.policy);
@@ -97,10 +98,8 @@ const tooMany = (name: string, most: number): Refusal =>
     name.slice(0, 214),
     `the npm packages of the component need more than ${most} others, such as "${name.slice(0, 214)}": use smaller ones`,
   );
-const ownScope = (name: string): string =>
-  OWN_PACKAGES.includes(name)
-    ? `the npm package "${name}" is not installed, because the runtime takes its place`
-    : `there is no package "${name}" here: of ${OWN_SCOPE}, only ${OWN_PACKAGES.join(' and ')} exist`;
+const ofRuntime = (name: string): string =>
+  `the npm package "${name}" is not installed, because the runtime takes its place: import it without a path or version`;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -157,6 +156,7 @@ const manifestOf = (name: string, version: string, described: unknown): Manifest
   if (!isFields(described) || !isFields(described.dist) || typeof described.dist.tarball !== 'string') return undefined;
   const { tarball, integrity, shasum } = described.dist;
   const { os, cpu, libc, peerDependenciesMeta, deprecated } = described;
+  const licence = statedLicence(described);
   const wanted = DEPENDENCIES.map((kind) => [kind, dependenciesOf(described[kind])] as const);
   return {
     name,
@@ -166,6 +166,7 @@ const manifestOf = (name: string, version: string, described: unknown): Manifest
     ...(isFields(peerDependenciesMeta) ? { peerDependenciesMeta } : {}),
     ...(isFields(described.engines) ? { engines: textsOf(described.engines) } : {}),
     ...(typeof deprecated === 'string' && deprecated !== '' ? { deprecated: 'deprecated' } : {}),
+    ...(licence === undefined ? {} : { licence }),
     ...listed('os', os),
     ...listed('cpu', cpu),
     ...listed('libc', libc),

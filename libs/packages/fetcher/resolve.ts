@@ -206,7 +206,9 @@ const locked = async (node: TreeNode, packuments: Packuments): Promise<LockedPac
       name,
       `the registry gives no valid integrity of the npm package "${name}@${version}", so its tarball cannot be checked`,
     );
-  const published = Date.parse((await packuments.of(name)).time[version] ?? '');
+  const { time, versions, stagedVersions } = await packuments.of(name);
+  const published = Date.parse(time[version] ?? '');
+  const licence = (versions[version] ?? stagedVersions.versions[version])?.licence;
   const found = {
     place: location,
     name,
@@ -215,6 +217,7 @@ const locked = async (node: TreeNode, packuments: Packuments): Promise<LockedPac
     integrity: integrity.split(/\s+/).sort().at(-1)?.replace(/\?.*$/, '') ?? '',
     resolved,
     publishedAt: Number.isFinite(published) ? Math.max(0, published) : null,
+    ...(licence === undefined ? {} : { licence }),
   };
   // The server checks the same, and could not name the package.
   const wrong = wrongIn(found);

@@ -1,0 +1,29 @@
+/** Shown where a package states no licence. */
+export const NO_LICENCE = 'none stated';
+
+const MOST_CHARS = 100;
+
+/** What npm knows of a package: `license`, in former forms an object with `type`, or a list of them in `licenses`. */
+interface Described {
+  readonly license?: unknown;
+  readonly licenses?: unknown;
+}
+
+/** The licence that a package.json states, as one short line of text. Undefined when it states none. */
+export const statedLicence = ({ license, licenses }: Described): string | undefined => {
+  const all = [license, ...(Array.isArray(licenses) ? licenses.slice(0, 10) : [licenses])];
+  const names = new Set(all.map(nameOf).filter((name) => name !== ''));
+  const text = [...names].join(' OR ');
+  return text === '' ? undefined : text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS - 1)}…` : text;
+};
+
+const nameOf = (given: unknown): string => {
+  const name: unknown = typeof given === 'object' && given !== null && 'type' in given ? given.type : given;
+  // A licence comes from anyone, and is printed on terminals.
+  return typeof name === 'string'
+    ? name
+        .slice(0, 200)
+        .replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ')
+        .trim()
+    : '';
+};
