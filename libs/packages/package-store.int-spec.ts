@@ -188,7 +188,7 @@ describe('packages that are refused', () => {
     60_000,
   );
 
-  // docs/reference/component-model.md#platform-packages
+  // docs/reference/component-model.md#shim-packages
   it('never asks for packages whose place the runtime takes, and installs others of their scope', async () => {
     const dependencies = { '@pipedream/types': '*', '@pipedream/platform': '^3.0.0' };
     await registry.publish('wants-types', '1.0.0', undefined, { dependencies });

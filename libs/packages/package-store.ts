@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { type LockedPackage, type PackageLock } from '#libs/component-model/package-lock.js';
@@ -221,6 +222,8 @@ export class PackageStore implements PackageSource {
     });
     // Node 20 may collect AbortSignal.any() of a timeout before it fires, and the install would never end.
     const aborter = new AbortController();
+    // Each download of the install listens to it, and Node warns of more than ten.
+    setMaxListeners(0, aborter.signal);
     const close = (): void => aborter.abort(this.closing.signal.reason);
     const late = (): void => aborter.abort(new DOMException('the install took too long', 'TimeoutError'));
     const deadline = setTimeout(late, this.limits.timeoutMs);

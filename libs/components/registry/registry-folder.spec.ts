@@ -38,6 +38,23 @@ describe('the folder of the registry', () => {
     expect(await registryFolder(root, DEFAULT_CODE_LIMITS).candidates()).toEqual(['a/act.ts', 'b/new-item.mjs']);
   });
 
+  // docs/reference/component-model.md#registry-files
+  it('offers compiled files of a source that has no others', async () => {
+    const root = write({
+      'both/sources/new.ts': component('both-new'),
+      'both/dist/sources/new.mjs': component('both-new'),
+      'compiled/dist/sources/new.mjs': component('compiled-new'),
+      'compiled/lib/dist/act.js': component('compiled-act'),
+      'dist/old.mjs': component('dist-old'),
+    });
+    expect(await registryFolder(root, DEFAULT_CODE_LIMITS).candidates()).toEqual([
+      'both/sources/new.ts',
+      'compiled/dist/sources/new.mjs',
+      'compiled/lib/dist/act.js',
+      'dist/old.mjs',
+    ]);
+  });
+
   it('reads a component with what it imports, by its path', async () => {
     const root = write({
       'shop/sources/new/new.mjs': component('shop-new', `import app from '../../shop.app.mjs';\n`),
@@ -159,8 +176,8 @@ describe('the sources of the registry', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ['MIT', { 'package.json': '{"license": "MIT"}', LICENSE: 'text' }],
     ['ISC', { 'package.json': '{"license": {"type": "ISC"}}' }],
-    ['see its LICENSE.md', { 'package.json': '{"name": "x"}', 'LICENSE.md': 'text' }],
-    ['see its COPYING', { COPYING: 'text' }],
+    ['none stated, see its LICENSE.md', { 'package.json': '{"name": "x"}', 'LICENSE.md': 'text' }],
+    ['none stated, see its COPYING', { COPYING: 'text' }],
     ['none stated', { 'package.json': 'no json' }],
     ['none stated', { 'licenses.mjs': '' }],
   ])('names its licence: %s', async (license, files) => {

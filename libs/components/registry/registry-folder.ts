@@ -3,12 +3,15 @@ import { type Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { crawled, type FetchText } from '../fetch/crawled-fetcher.js';
+import { sourceOfFile } from './build-progress.js';
 import { type CodeLimits, type FetchedComponent } from '../ports.js';
 
 /** Files below the folder that are looked at. */
 const MAX_FILES = 50_000;
 /** Folders without components. One whose name begins with a dot is skipped too, because a copy may be filling it. */
-const SKIPPED = new Set(['node_modules', 'dist', 'test', 'tests']);
+const SKIPPED = new Set(['node_modules', 'test', 'tests']);
+/** What a compiler made of other files, in a repository. A package of the npm registry may have nothing else. */
+const COMPILED = /(?:^|\/)dist\//;
 const CODE = /\.(?:[cm]?js|[cm]?ts)$/;
 const NOT_A_COMPONENT = /\.app\.[cm]?[jt]s$|\.(?:test|spec)\.[cm]?[jt]s$|\.d\.[cm]?ts$/;
 /** What the text of a component holds. The text is matched, never parsed or run. */
@@ -46,7 +49,8 @@ export const registryFolder = (root: string, limits: CodeLimits): RegistryFolder
       if (NOT_A_COMPONENT.test(name) || size > limits.fileBytes) continue;
       if (DECLARES_KEY.test(await readFile(path.join(root, name), 'utf8'))) found.push(name);
     }
-    return found;
+    const own = new Set(found.filter((name) => !COMPILED.test(name)).map(sourceOfFile));
+    return found.filter((name) => !COMPILED.test(name) || !own.has(sourceOfFile(name)));
   },
 
   read: async (candidate) => crawled(fileReader(await realpath(root), limits), limits, urlOf(candidate)),

@@ -13,7 +13,7 @@ export interface RegistrySource {
   readonly kind: 'folder' | 'git' | 'npm';
   /** Commit of a repository, version of a package, or null. */
   readonly revision: string | null;
-  /** As its package.json states it, else the name of its licence file, else `none stated`. */
+  /** As its package.json states it, else `none stated`, with the name of its licence file if it has one. */
   readonly license: string;
   /** Epoch milliseconds of the last copy. */
   readonly updatedAt: number;
@@ -171,7 +171,7 @@ const licenceIn = async (folder: string): Promise<string> => {
   const stated = statedLicence(fieldsOf(await smallText(path.join(folder, 'package.json'))));
   if (stated !== undefined) return stated;
   const file = (await readdir(folder)).sort().find((name) => LICENCE_FILE.test(name));
-  return file === undefined ? NO_LICENCE : `see its ${file}`;
+  return file === undefined ? NO_LICENCE : `${NO_LICENCE}, see its ${file}`;
 };
 
 /** Empty for what is no regular file: a repository may hold a link to anything. */
