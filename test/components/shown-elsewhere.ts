@@ -90,6 +90,11 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   'shim-axios-debug': ['libs/sandbox/shim/platform.spec.ts', 'and exports it'],
   registry: ['test/e2e/registry.e2e-spec.ts', 'is where any workspace deploys by key or id'],
   'registry-sources': ['libs/components/registry/registry-folder.spec.ts', 'copies a folder, and again on an update'],
+  'registry-licence': ['libs/components/registry/registry-folder.spec.ts', 'names its licence: %s'],
+  'shim-packages': [
+    'libs/packages/package-store.int-spec.ts',
+    'never asks for packages whose place the runtime takes, and installs others of their scope',
+  ],
   'registry-files': ['libs/components/registry/registry-folder.spec.ts', 'offers the files that look like components'],
   'registry-versions': [
     'libs/components/registry/registry-sync.spec.ts',
