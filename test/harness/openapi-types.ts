@@ -471,6 +471,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orgs/{id}/$platform/event_summaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the platform did to resources of a workspace, newest first */
+        get: operations["getOrgsByIdPlatformEventSummaries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{id}/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Accounts of a workspace, newest first */
+        get: operations["getOrgsByIdAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to the resources of a workspace, newest first */
+        get: operations["getOrgsByIdAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{id}/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same as a file of lines of JSON */
+        get: operations["getOrgsByIdAuditExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Members of a workspace with their roles */
+        get: operations["getOrgsByIdMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{id}/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The one project of a workspace */
+        get: operations["getOrgsByIdProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orgs/{id}/sources": {
         parameters: {
             query?: never;
@@ -480,6 +582,23 @@ export interface paths {
         };
         /** Sources of a workspace, newest first */
         get: operations["getOrgsByIdSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{workspaceId}/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Subscriptions of a workspace */
+        get: operations["getOrgsByWorkspaceIdSubscriptions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -634,7 +753,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Former address of event_summaries */
+        /** Former address of event_summaries, with the whole event of each as e; a page of large events ends early */
         get: operations["getSourcesByIdEvents"];
         put?: never;
         post?: never;
@@ -1326,6 +1445,8 @@ export interface components {
             integrity: string;
             /** @description Epoch seconds; null when the registry does not tell */
             published_at: number | null;
+            /** @description Licence that its package.json states, or `none stated` */
+            license: string;
             /** @description Folder below the root of the packages */
             place: string;
         };
@@ -1338,6 +1459,15 @@ export interface components {
             install_ms: number;
             /** @description True when no registry was asked for files */
             cached: boolean;
+            /** @description Those that the code itself imports, 100 at most */
+            imported: {
+                /** @description Name of the npm package */
+                name: string;
+                /** @description Exact version */
+                version: string;
+                /** @description Licence that its package.json states, or `none stated` */
+                license: string;
+            }[];
             /** @description Only after `refresh_packages` */
             added?: {
                 /** @description Name of the npm package */
@@ -1581,6 +1711,43 @@ export interface components {
             enabled: boolean;
             /** @description `u_…`, the user who gets them; null when they are off */
             user_id: string | null;
+        };
+        EventRecord: {
+            /** @description `<epoch milliseconds>-<sequence>` */
+            id: string;
+            /** @description Epoch milliseconds, those of the id */
+            indexed_at_ms: number;
+            /** @description The payload, any JSON; shortened unless `expand=event` */
+            event: unknown;
+            /** @description What is known of the event beside its payload */
+            metadata: {
+                /** @description 27 characters, sortable by time */
+                emit_id: string;
+                /** @description Channel, empty for the default one */
+                name: string;
+                /** @description The source or workflow; the workspace for an event of the platform */
+                emitter_id: string;
+                /** @description As given to `$emit` */
+                id?: unknown;
+                /** @description As given to `$emit` */
+                summary?: string;
+                /** @description As given to `$emit` */
+                ts?: number;
+                /** @description Only for an event that waits: when it goes out */
+                delivery_ts?: number;
+                /**
+                 * @description Only for a sample event
+                 * @enum {boolean}
+                 */
+                test?: true;
+            };
+            /**
+             * @description Only when `event` is shortened
+             * @enum {boolean}
+             */
+            truncated?: true;
+            /** @description The payload, whole */
+            e: unknown;
         };
         EventSummary: {
             /** @description `<epoch milliseconds>-<sequence>` */
@@ -3937,6 +4104,310 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getOrgsByIdPlatformEventSummaries: {
+        parameters: {
+            query?: {
+                /** @description event: without truncation; a page of large events ends early, count tells */
+                expand?: string;
+                /** @description Page size, 1 to 100 */
+                limit?: number;
+                /** @description Cursor: what follows this item */
+                after?: string;
+                /** @description Cursor: what precedes this item */
+                before?: string;
+                /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
+                workspace_id?: string;
+                /** @description Another name of workspace_id */
+                org_id?: string;
+                /** @description Comma-separated fields of `data` to answer with; default all */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `o_…`, a workspace */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        page_info: components["schemas"]["PageInfo"];
+                        /** @description The items of the page */
+                        data: components["schemas"]["EventSummary"][];
+                        /** @description Absent when there are none */
+                        warnings?: components["schemas"]["Warning"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOrgsByIdAccounts: {
+        parameters: {
+            query?: {
+                /** @description Slug of an app: only its accounts */
+                app?: string;
+                /** @description Page size, 1 to 100 */
+                limit?: number;
+                /** @description Cursor: what follows this item */
+                after?: string;
+                /** @description Cursor: what precedes this item */
+                before?: string;
+                /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
+                workspace_id?: string;
+                /** @description Another name of workspace_id */
+                org_id?: string;
+                /** @description Comma-separated fields of `data` to answer with; default all */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `o_…`, a workspace */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        page_info: components["schemas"]["PageInfo"];
+                        /** @description The items of the page */
+                        data: components["schemas"]["Account"][];
+                        /** @description What was accepted but is probably not meant; absent when there is nothing */
+                        warnings?: components["schemas"]["Warning"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOrgsByIdAudit: {
+        parameters: {
+            query?: {
+                /** @description Id of a resource */
+                resource_id?: string;
+                /** @description Such as source */
+                kind?: string;
+                /** @description Type of event */
+                type?: string;
+                /** @description User id, system, or operator */
+                actor?: string;
+                /** @description Time of the oldest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                since?: string;
+                /** @description Time of the newest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                until?: string;
+                /** @description Page size, 1 to 100 */
+                limit?: number;
+                /** @description Cursor: what follows this item */
+                after?: string;
+                /** @description Cursor: what precedes this item */
+                before?: string;
+                /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
+                workspace_id?: string;
+                /** @description Another name of workspace_id */
+                org_id?: string;
+                /** @description Comma-separated fields of `data` to answer with; default all */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `o_…`, a workspace */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        page_info: components["schemas"]["PageInfo"];
+                        /** @description The items of the page */
+                        data: components["schemas"]["WorkspaceAuditEntry"][];
+                        /** @description What was accepted but is probably not meant; absent when there is nothing */
+                        warnings?: components["schemas"]["Warning"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOrgsByIdAuditExport: {
+        parameters: {
+            query?: {
+                /** @description Id of a resource */
+                resource_id?: string;
+                /** @description Such as source */
+                kind?: string;
+                /** @description Type of event */
+                type?: string;
+                /** @description User id, system, or operator */
+                actor?: string;
+                /** @description Time of the oldest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                since?: string;
+                /** @description Time of the newest entry: epoch seconds or milliseconds, or an ISO 8601 time */
+                until?: string;
+                /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
+                workspace_id?: string;
+                /** @description Another name of workspace_id */
+                org_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `o_…`, a workspace */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A line of JSON for each entry, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOrgsByIdMembers: {
+        parameters: {
+            query?: {
+                /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
+                workspace_id?: string;
+                /** @description Another name of workspace_id */
+                org_id?: string;
+                /** @description Comma-separated fields of `data` to answer with; default all */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `o_…`, a workspace */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The whole list */
+                        data: components["schemas"]["Member"][];
+                        /** @description What was accepted but is probably not meant; absent when there is nothing */
+                        warnings?: components["schemas"]["Warning"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOrgsByIdProjects: {
+        parameters: {
+            query?: {
+                /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
+                workspace_id?: string;
+                /** @description Another name of workspace_id */
+                org_id?: string;
+                /** @description Comma-separated fields of `data` to answer with; default all */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `o_…`, a workspace */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The whole list */
+                        data: components["schemas"]["Project"][];
+                        /** @description What was accepted but is probably not meant; absent when there is nothing */
+                        warnings?: components["schemas"]["Warning"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getOrgsByIdSources: {
         parameters: {
             query?: {
@@ -3974,6 +4445,50 @@ export interface operations {
                         page_info: components["schemas"]["PageInfo"];
                         /** @description The items of the page */
                         data: components["schemas"]["Source"][];
+                        /** @description What was accepted but is probably not meant; absent when there is nothing */
+                        warnings?: components["schemas"]["Warning"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOrgsByWorkspaceIdSubscriptions: {
+        parameters: {
+            query?: {
+                /** @description The workspace in which the operation takes effect, one of the caller; what is outside of it is not found */
+                workspace_id?: string;
+                /** @description Another name of workspace_id */
+                org_id?: string;
+                /** @description Comma-separated fields of `data` to answer with; default all */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `o_…`, a workspace */
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The whole list */
+                        data: components["schemas"]["Subscription"][];
                         /** @description What was accepted but is probably not meant; absent when there is nothing */
                         warnings?: components["schemas"]["Warning"][];
                     };
@@ -4404,7 +4919,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
@@ -4456,7 +4971,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
@@ -4500,7 +5015,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
@@ -4542,7 +5057,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
@@ -4605,7 +5120,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
@@ -4642,7 +5157,7 @@ export interface operations {
                 n?: string;
                 /** @description Channel */
                 event_name?: string;
-                /** @description event: without truncation; a page of large events ends early, count tells */
+                /** @description event: event is whole too */
                 expand?: string;
                 /** @description Page size, 1 to 100 */
                 limit?: number;
@@ -4661,7 +5176,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
@@ -4677,7 +5192,7 @@ export interface operations {
                     "application/json": {
                         page_info: components["schemas"]["PageInfo"];
                         /** @description The items of the page */
-                        data: components["schemas"]["EventSummary"][];
+                        data: components["schemas"]["EventRecord"][];
                         /** @description Absent when there are none */
                         warnings?: components["schemas"]["Warning"][];
                     };
@@ -4711,7 +5226,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
@@ -4744,7 +5259,7 @@ export interface operations {
                 stream?: string;
                 /** @description Channel */
                 event_name?: string;
-                /** @description 1: event summaries instead of the emitted values */
+                /** @description 1: event summaries instead of the emitted values, as by default at addresses of the hosted service */
                 envelope?: string;
                 /** @description Id of the last event that the reader has, as in the header Last-Event-ID */
                 last_event_id?: string;
@@ -4757,7 +5272,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `dc_…` */
+                /** @description `dc_…` or name slug */
                 id: string;
             };
             cookie?: never;
