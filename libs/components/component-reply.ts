@@ -70,7 +70,7 @@ const PackagesReply = named('ComponentPackages', {
   cached: boolean('True when no registry was asked for files'),
   imported: listOf(
     object({ name: text('Name of the npm package'), version: text('Exact version'), license: licence() }),
-    'Those that the code itself imports, 100 at most',
+    'Those that the code imports, and what a package imports without declaring it; 100 at most',
   ),
   added: optional(listOf(Versioned, 'Only after `refresh_packages`')),
   removed: optional(listOf(Versioned, 'Only after `refresh_packages`')),

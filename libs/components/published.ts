@@ -27,7 +27,7 @@ export interface SavedPackages {
   readonly cached: boolean;
   /** Each `name@version` once, sorted. Absent in events from before they were listed. */
   readonly uses?: readonly string[];
-  /** Those that the code itself imports, 100 at most. Absent in events from before licences were told. */
+  /** Those that the code imports, and what a package imports without declaring it; 100 at most. Absent in events from before licences were told. */
   readonly imported?: readonly ImportedPackage[];
   /** Whether some of them stay beside the bundle, and whether they load machine code. Absent when none does. */
   readonly beside?: { readonly hasMachineCode: boolean };

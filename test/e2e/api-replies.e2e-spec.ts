@@ -262,6 +262,9 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/workspaces/{id}/projects', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/audit', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/audit/export', { path: { id: workspace } });
+    for (const list of ['projects', 'audit', 'audit/export', 'members', 'accounts', '$platform/event_summaries'])
+      await contract.expect(200, `GET /v1/orgs/{id}/${list}`, { path: { id: workspace } });
+    await contract.expect(200, 'GET /v1/orgs/{workspaceId}/subscriptions', { path: { workspaceId: workspace } });
     const route = 'GET /v1/workspaces/{id}/members';
     const { data: members } = await contract.expect<Data<{ user_id: string }[]>>(200, route, {
       path: { id: workspace },

@@ -40,6 +40,7 @@ interface Locked {
   readonly version: string;
   readonly integrity: string;
   readonly published_at: number | null;
+  readonly license: string;
 }
 
 /** Each test installs packages, starts servers or runs the command line several times. */
@@ -96,6 +97,7 @@ describe('npm packages of a component', () => {
           version: '1.0.0',
           integrity: expect.stringMatching(/^sha512-/),
           published_at: A_YEAR_AGO.getTime() / 1_000,
+          license: 'none stated',
           place: `node_modules/${name}`,
         })),
       );
@@ -268,6 +270,7 @@ describe('npm packages of a component', () => {
     TEST_MS,
   );
 
+  // docs/reference/component-model.md#shim-packages #registry-licence
   it(
     'of components fill the registry, whose operator asks for a package by name and for its newest version again',
     async () => {
@@ -279,16 +282,34 @@ describe('npm packages of a component', () => {
         });
         return stdout;
       };
-      const parts = (version: string) =>
-        registry.publish('tide-parts', version, {
-          'tide.app.mjs': `import x from 'swell-parts'; export default { type: 'app', app: 'tide', methods: { x: () => x } };`,
+      const parts = (version: string, license?: string) => {
+        const files = {
+          'tide.app.mjs': `import x from 'swell-parts'; import { axios } from '@pipedream/platform';
+          export default { type: 'app', app: 'tide', methods: { x: () => x, axios } };`,
           'sources/new-tide/new-tide.mjs': `import tide from '../../tide.app.mjs';
           export default { key: 'tide-new', name: 'New Tide', version: '${version}', props: { tide, http: '$.interface.http' },
             run() { this.$emit({ x: this.tide.x(), version: '${version}' }); } };`,
+        };
+        const dependencies = { '@pipedream/platform': '^3.0.0' };
+        return registry.publish('@pipedream/tide-parts', version, files, {
+          dependencies,
+          manifest: { main: 'tide.app.mjs', license },
         });
+      };
       await publish('swell-parts', '1.0.0');
-      await parts('1.0.0');
-      expect(await sluice(['add', 'npm:tide-parts'])).toMatch(/^added tide-parts to .* \(1\.0\.0\)\n$/);
+      await parts('1.0.0', 'MIT');
+      const imported = await save(
+        `import tide from '@pipedream/tide-parts'; export default { name: 'T', version: '1', run() { return tide; } };`,
+      );
+      expect(imported.data.packages).toMatchObject({
+        imported: [
+          { name: '@pipedream/tide-parts', version: '1.0.0', license: 'MIT' },
+          { name: 'swell-parts', version: '1.0.0', license: 'none stated' },
+        ],
+      });
+      expect(await sluice(['add', 'npm:@pipedream/tide-parts'])).toMatch(
+        /^added tide-parts to .* \(1\.0\.0\), licence: MIT\n$/,
+      );
       const source = await eventually(
         'the component is listed',
         async () => {
@@ -302,7 +323,9 @@ describe('npm packages of a component', () => {
       const body = { active: true, refresh_packages: true };
       expect((await api.call('PUT', `/v1/sources/${source.id}`, { body })).status).toBe(422);
       await parts('1.1.0');
-      expect(await sluice(['update'])).toBe('updated tide-parts (1.1.0)\n');
+      expect(await sluice(['update'])).toBe('updated tide-parts (1.1.0), licence: none stated\n');
+      expect(await sluice(['list'])).toContain('licence: none stated');
+      await expect(sluice(['add', 'npm:@pipedream/platform'])).rejects.toThrow(/the runtime takes its place/);
       await expect(sluice(['add', 'npm:nowhere'])).rejects.toThrow(/"nowhere"|nowhere/);
       await expect(sluice(['add', 'npm:@acme/parts'], scope)).rejects.toThrow(/@acme/);
       await expect(sluice(['add', 'npm:../up'])).rejects.toThrow(/names no npm package|cannot be a folder/);
