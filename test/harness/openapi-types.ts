@@ -1459,7 +1459,7 @@ export interface components {
             install_ms: number;
             /** @description True when no registry was asked for files */
             cached: boolean;
-            /** @description Those that the code itself imports, 100 at most */
+            /** @description Those that the code imports, and what a package imports without declaring it; 100 at most */
             imported: {
                 /** @description Name of the npm package */
                 name: string;
