@@ -11,7 +11,8 @@ interface Described {
 
 /** The licence that a package.json states, as one short line of text. Undefined when it states none. */
 export const statedLicence = ({ license, licenses }: Described): string | undefined => {
-  const all = [license, ...(Array.isArray(licenses) ? licenses.slice(0, 10) : [licenses])];
+  const former: readonly unknown[] = Array.isArray(licenses) ? licenses.slice(0, 10) : [licenses];
+  const all = [license, ...former];
   const names = new Set(all.map(nameOf).filter((name) => name !== ''));
   const text = [...names].join(' OR ');
   return text === '' ? undefined : text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS - 1)}…` : text;
