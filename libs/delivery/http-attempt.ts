@@ -44,6 +44,12 @@ export const notSent = (error: unknown, ms: number): AttemptResult => ({
   ms,
 });
 
+/** Error of a dispatcher, with what the receiver had answered by then (ReadAnswer of the guarded dispatcher). */
+interface DispatchError extends Error {
+  readonly code?: string;
+  readonly answer?: { readonly status: number; readonly retryAfter: string | undefined; readonly body: Buffer };
+}
+
 type Done = (result: AttemptResult) => void;
 
 const SWEEP_MS = 100;
@@ -171,9 +177,17 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
     this.finish(null, '');
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error & { code?: string }): void {
+  onResponseError(_: Dispatcher.DispatchController, error: DispatchError): void {
+    if (this.status === null && error.answer !== undefined) this.readBeside(error.answer);
     if (error.code === 'UND_ERR_INVALID_ARG') this.refused(error);
     else this.finish(error.code ?? error.name, error.message);
+  }
+
+  /** An answer that the client refuses is one all the same, and must not lead to a repeat. */
+  private readBeside({ status, retryAfter, body }: NonNullable<DispatchError['answer']>): void {
+    this.status = status;
+    this.retryAfter = retryAfter;
+    this.chunks = [body.subarray(0, this.limits.snippetBytes)];
   }
 
   refused(error: unknown): void {

@@ -3,6 +3,7 @@ import { isNativeError } from 'node:util/types';
 import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { AddressPolicy, type PolicyOptions } from './address-policy.js';
+import { readAnswers } from './answer-reader.js';
 import { connectFailure } from './connect-failure.js';
 import { asLookupFunction, guardedLookup, normalizeHost, type GuardedLookup, type Resolver } from './guarded-lookup.js';
 
@@ -73,8 +74,12 @@ const guardedConnector = (
     }
     const place = `${target.hostname}:${target.port || (target.protocol === 'https:' ? 443 : 80)}`;
     connect(target, (...[error, socket]) => {
-      if (error === null) callback(null, socket);
-      else callback(connectFailure(error, place), null);
+      if (error !== null) {
+        callback(connectFailure(error, place), null);
+        return;
+      }
+      readAnswers(socket);
+      callback(null, socket);
     });
   };
 };
