@@ -146,6 +146,12 @@ const targetsOf = (address: Address): readonly Address[] => {
   return isatap ? [address, fourBytes(bytes, 12, false)] : [address];
 };
 
+/** Addresses in normal form that a packet to this one finally reaches. Empty for a text that is no address. */
+export const reachedBy = (address: string): readonly string[] => {
+  const parsed = parse(address);
+  return parsed === undefined ? [] : targetsOf(parsed).map((each) => each.toString());
+};
+
 const parse = (address: string): Address | undefined => {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   // Accepts canonical dotted IPv4 only. The caller normalises other spellings (guarded-lookup.ts).
@@ -210,9 +216,21 @@ export class AddressPolicy {
   check(host: string, address: string): void {
     const reason = this.refusal(address);
     if (reason === undefined) return;
-    const refused = refusedFor(host, address, reason);
+    throw this.noted(refusedFor(host, address, reason));
+  }
+
+  /** Tells `onRefused` of a refusal that another part of the guard decided. Returns it. */
+  noted(refused: EgressRefused): EgressRefused {
     this.options.onRefused?.(refused);
-    throw refused;
+    return refused;
+  }
+
+  /** Whether a packet to this address stays on this machine. */
+  isHere(address: string): boolean {
+    const own = (this.options.ownAddresses ?? ownAddresses)();
+    return reachedBy(address).some(
+      (reached) => /^(?:loopback|unspecified)$/.test(ipaddr.parse(reached).range()) || own.includes(reached),
+    );
   }
 
   /**

@@ -32,10 +32,11 @@ const RETRY_AFTER = /[\r\n]retry-after[ \t]*:[ \t]*([^\r\n]*)/i;
  */
 export const readAnswers = (socket: Socket): void => {
   const head = new AnswerHead();
-  const { read, write } = socket;
+  const read = socket.read.bind(socket);
+  const write = socket.write.bind(socket) as (...args: readonly unknown[]) => boolean;
   socket.read = (size?: number): unknown => {
     for (;;) {
-      const chunk = read.call(socket, size) as Buffer | null;
+      const chunk = read(size) as Buffer | null;
       if (chunk === null || !head.isExpected) return chunk;
       const passed = head.take(chunk);
       if (passed instanceof Error) {
@@ -45,10 +46,10 @@ export const readAnswers = (socket: Socket): void => {
       if (passed !== undefined) return passed;
     }
   };
-  socket.write = ((...args: unknown[]) => {
+  socket.write = (...args: readonly unknown[]): boolean => {
     head.expect();
-    return Reflect.apply(write, socket, args);
-  }) as typeof write;
+    return write(...args);
+  };
   // Comes before the client's own listener, which is added after the connect.
   socket.on('error', (error) => {
     const answer = head.answer();

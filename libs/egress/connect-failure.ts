@@ -10,7 +10,7 @@ export class ConnectFailed extends Error {
   }
 }
 
-const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
+export const CONNECT_TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 
 /**
  * Turns a connect error into one that users may read. Covers a failure of one address, of several (AggregateError) and
@@ -18,6 +18,6 @@ const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
  */
 export const connectFailure = (error: Error & { code?: string; syscall?: string }, place: string): Error => {
   const { code, syscall } = error;
-  const naming = syscall === 'connect' || 'errors' in error || code === TIMED_OUT;
+  const naming = syscall === 'connect' || 'errors' in error || code === CONNECT_TIMED_OUT;
   return naming ? new ConnectFailed(place, code ?? error.name, error) : error;
 };

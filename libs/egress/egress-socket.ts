@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { type AddressPolicy } from './address-policy.js';
 import { EgressTunnel, type EgressConnection, type TunnelLimits } from './egress-tunnel.js';
 import { guardedLookup, type GuardedLookup } from './guarded-lookup.js';
+import { type OutgoingProxy } from './outgoing-proxy.js';
 
 export interface EgressSocketLimits extends TunnelLimits {
   /** Limit of connections open at once on this socket. */
@@ -30,6 +31,8 @@ export interface EgressSocketOptions {
   readonly limits?: Partial<EgressSocketLimits>;
   /** Lookup of hosts, by default the system's resolver behind the policy. */
   readonly lookup?: GuardedLookup;
+  /** The operator's proxy. */
+  readonly proxy?: OutgoingProxy | undefined;
 }
 
 export interface EgressSocket {
@@ -61,10 +64,11 @@ export const openEgressSocket = async (options: EgressSocketOptions): Promise<Eg
       client.destroySoon();
       return;
     }
-    const tunnel = new EgressTunnel(client, lookup, limits, (connection) => {
+    const ended = (connection: EgressConnection | undefined): void => {
       open.delete(tunnel);
       if (connection !== undefined) options.onConnection?.(connection);
-    });
+    };
+    const tunnel: EgressTunnel = new EgressTunnel(client, lookup, limits, ended, options.proxy);
     open.add(tunnel);
     tunnel.start();
   });

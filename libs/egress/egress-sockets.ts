@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type AddressPolicy } from './address-policy.js';
 import { EgressUsage } from './egress-usage.js';
 import { type GuardedLookup } from './guarded-lookup.js';
+import { type OutgoingProxy } from './outgoing-proxy.js';
 import { type EgressSocket, type EgressSocketLimits, openEgressSocket } from './egress-socket.js';
 
 interface Held {
@@ -29,6 +30,7 @@ export class EgressSockets {
     private readonly options: {
       readonly policy: AddressPolicy;
       readonly lookup: GuardedLookup;
+      readonly proxy?: OutgoingProxy | undefined;
       readonly limits?: Partial<EgressSocketLimits>;
     },
   ) {}

@@ -1,9 +1,11 @@
+import { type LookupAddress } from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { isNativeError } from 'node:util/types';
 import { withDeadline } from '#libs/async/deadline.js';
 import { EgressRefused } from './address-policy.js';
 import { connectFailure } from './connect-failure.js';
 import { type GuardedLookup } from './guarded-lookup.js';
+import { type OutgoingProxy, type Route } from './outgoing-proxy.js';
 
 export interface TunnelLimits {
   /** Time allowed for the request line. */
@@ -66,6 +68,7 @@ export class EgressTunnel {
     private readonly lookup: GuardedLookup,
     private readonly limits: TunnelLimits,
     private readonly onEnd: (connection: EgressConnection | undefined) => void,
+    private readonly proxy?: OutgoingProxy,
   ) {}
 
   start(): void {
@@ -139,12 +142,19 @@ export class EgressTunnel {
     const { connectMs } = this.limits;
     const deadline = Date.now() + connectMs;
     const late = (): Error => new TunnelError('TIMEOUT', `lookup of ${target.host} took too long`);
-    const addresses = await withDeadline(this.lookup(target.host), connectMs, late);
+    const { proxy, lookup } = this;
+    const looked = proxy?.route(target.host, target.port, lookup) ?? lookup(target.host);
+    const found = await withDeadline<Route | readonly LookupAddress[]>(looked, connectMs, late);
+    const hosts = 'hosts' in found ? found.hosts : found.map(({ address }) => address);
+    const through = 'hosts' in found && !found.isDirect ? proxy : undefined;
     let last: unknown;
-    for (const { address } of addresses) {
+    for (const address of hosts) {
       if (this.over) return;
       try {
-        const upstream = await dial(address, target, deadline, (socket) => (this.upstream = socket));
+        const made = (socket: Socket): void => void (this.upstream = socket);
+        const upstream = await (through === undefined
+          ? dial(address, target, deadline, made)
+          : dialThrough(through, address, target, deadline, made));
         this.address = address;
         this.join(upstream);
         return;
@@ -208,6 +218,25 @@ const parseRequest = (line: string): Target => {
   if (match?.[1] === undefined) throw new TunnelError('BAD_REQUEST', 'expected "CONNECT <host> <port>"');
   if (port < 1 || port > 65_535) throw new TunnelError('BAD_REQUEST', `port ${port} is not between 1 and 65535`);
   return { host: match[1], port };
+};
+
+/** Asks the proxy for a connection to `address`, a checked IP literal, or a name that the proxy resolves. */
+const dialThrough = (
+  proxy: OutgoingProxy,
+  address: string,
+  { host, port }: Target,
+  deadline: number,
+  made: (socket: Socket) => void,
+): Promise<Socket> => {
+  const place = `${host}:${port}`;
+  const aborter = new AbortController();
+  const late = (): Error => {
+    const error = new TunnelError('TIMEOUT', `connecting to ${place} took too long`);
+    aborter.abort(error);
+    return error;
+  };
+  const opened = proxy.connect({ host: address, port, place }, { signal: aborter.signal, allowHalfOpen: true, made });
+  return withDeadline(opened, Math.max(1, deadline - Date.now()), late);
 };
 
 /** Connects to `address`, which is a checked IP literal, so no lookup takes place. */

@@ -6,7 +6,7 @@ import { EgressRefused, type AddressPolicy } from './address-policy.js';
 /** Resolves all addresses of a name. Rejects with the system's error (`ENOTFOUND`, `EAI_AGAIN`, …). */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
 
-const systemResolver: Resolver = (name) =>
+export const systemResolver: Resolver = (name) =>
   new Promise((resolve, reject) => {
     dnsLookup(name, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
   });

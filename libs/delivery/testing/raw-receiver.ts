@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** `reset` and `end` close the connection; a text is sent as it is, in a packet of its own. */
-export type Piece = string | Buffer | 'end' | 'reset';
+/** Bytes that are sent as they are, in a packet of their own. The texts `end` and `reset` close the connection. */
+export type Piece = string | Buffer;
 
 export interface RawReceiver {
   readonly url: string;
