@@ -32,7 +32,7 @@ const rooms = {
   telemetry: ['http', 'kernel'],
   'stream-log': ['kernel'],
   sandbox: ['kernel', 'component-model'],
-  packages: ['kernel', 'component-model', 'sandbox'],
+  packages: ['kernel', 'component-model', 'egress', 'sandbox'],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],

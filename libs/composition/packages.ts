@@ -1,7 +1,12 @@
 import path from 'node:path';
 import { WrongSettings, type Config } from '#libs/config/index.js';
 import { wrongDenial } from '#libs/packages/deny-list.js';
-import { DEFAULT_PACKAGE_LIMITS, type InstallFacts, PackageStore } from '#libs/packages/package-store.js';
+import {
+  DEFAULT_PACKAGE_LIMITS,
+  type InstallFacts,
+  PackageStore,
+  type PackageStoreOptions,
+} from '#libs/packages/package-store.js';
 import { type RegistryRule } from '#libs/packages/registry-rules.js';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 
@@ -42,6 +47,7 @@ export const openPackages = (
     folder: path.resolve(config.packagesDir ?? path.join(config.dataDir, 'packages')),
     level,
     registries: registriesOf(config, env),
+    proxy: proxyOf(config),
     scopes: config.npmScopes.map(({ scope, workspaces }) => ({ scope, workspaces })),
     deny: config.npmDeny,
     minAgeMs: config.npmMinAgeH * HOUR_MS,
@@ -55,6 +61,9 @@ export const openPackages = (
     onInstall: installReport(logger, metrics),
   });
 };
+
+const proxyOf = ({ egressProxy, egressNoProxy, egressProxyResolves }: Config): PackageStoreOptions['proxy'] =>
+  egressProxy === null ? null : { url: egressProxy, noProxy: egressNoProxy, resolvesNames: egressProxyResolves };
 
 const registriesOf = (
   { npmRegistry, npmToken, npmTarballHosts, npmScopes }: Config,

@@ -6,8 +6,8 @@ import { asError } from '#libs/kernel/error-message.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Config } from '#libs/config/index.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
-import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
-import { refusalLog, type RefusalLogger } from '#libs/egress/refusal-log.js';
+import { type Egress } from '#libs/egress/guarded-dispatcher.js';
+import { type RefusalLogger } from '#libs/egress/refusal-log.js';
 import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
 import { SecretMask } from '#libs/runner/secret-mask.js';
 import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
@@ -21,6 +21,7 @@ import { processCaller } from '#libs/sandbox/host/process-caller.js';
 import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
 import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
 import { type PackageStore } from '#libs/packages/package-store.js';
+import { openEgress } from './egress.js';
 import { openPackages, type InstallLogger, type InstallMetrics } from './packages.js';
 
 export interface Sandboxing {
@@ -45,8 +46,8 @@ export const startSandboxing = async (
   metrics?: InstallMetrics,
 ): Promise<Sandboxing> => {
   const level = await levelFor(config);
-  const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
-  const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
+  const egress = openEgress(config, logger);
+  const sockets = await EgressSockets.create(folderPrefix('egress'), egress);
   const { memory, factory } = factoryFor(level, config, clock, sockets, dataStores);
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000, clock });
   const packages = openPackages(config, level, logger, metrics);
@@ -128,8 +129,8 @@ export const startInspecting = async (
   metrics?: InstallMetrics,
 ): Promise<Pick<Sandboxing, 'level' | 'egress' | 'sockets' | 'inspector' | 'caller' | 'packages' | 'close'>> => {
   const level = await levelFor(config);
-  const egress = createEgress({ allow: config.egressAllow, onRefused: refusalLog(logger) });
-  const sockets = await EgressSockets.create(folderPrefix('egress'), { policy: egress.policy, lookup: egress.lookup });
+  const egress = openEgress(config, logger);
+  const sockets = await EgressSockets.create(folderPrefix('egress'), egress);
   const { factory } = factoryFor(level, config, clock, sockets, dataStores);
   const packages = openPackages(config, level, logger, metrics);
   const inspector = inspectorFor(level, config, clock, packages);

@@ -26,6 +26,9 @@ describe('settings', () => {
       isolation: 'auto',
       accountEnv: [],
       egressAllow: [],
+      egressProxy: null,
+      egressNoProxy: [],
+      egressProxyResolves: false,
       apiRate: 0,
       apiBurst: 100,
       endpointRate: 0,
@@ -53,6 +56,14 @@ describe('settings', () => {
     ['SLUICE_SECRET_KEY', Buffer.alloc(32, 255).toString('base64url'), 'secretKey', `${'/'.repeat(42)}8`],
     ['SLUICE_LOG_LEVEL', 'DEBUG', 'logLevel', 'debug'],
     ['SLUICE_EGRESS_ALLOW', '10.0.0.0/8, 127.0.0.1,', 'egressAllow', ['10.0.0.0/8', '127.0.0.1']],
+    ['HTTPS_PROXY', 'http://u:p%40ss@proxy.example:3128', 'egressProxy', 'http://u:p%40ss@proxy.example:3128'],
+    ['https_proxy', 'https://proxy.example', 'egressProxy', 'https://proxy.example'],
+    [
+      'NO_PROXY',
+      'localhost,.a.example, *.b.example,10.0.0.0/8,[::1]:80',
+      'egressNoProxy',
+      ['localhost', '.a.example', '*.b.example', '10.0.0.0/8', '[::1]:80'],
+    ],
     ['SLUICE_ACCOUNT_ENV', 'SLACK_TOKEN, GITHUB', 'accountEnv', ['SLACK_TOKEN', 'GITHUB']],
     [
       'SLUICE_CORS_ORIGINS',
@@ -86,6 +97,26 @@ describe('settings', () => {
     ),
   ] as const)('%s=%j is read', (name, given, field, value) => {
     expect(loadConfig({ [name]: given })[field]).toEqual(value);
+  });
+
+  it.each(['proxy.example:3128', 'socks5://user:secret@proxy.example', 'http://user:secret@proxy.example/path'])(
+    'HTTPS_PROXY=%j is refused without being shown',
+    (given) => {
+      const refusal = `HTTPS_PROXY is a value of ${given.length} characters; allowed: an http or https URL`;
+      expect(problems({ HTTPS_PROXY: given })).toEqual([expect.stringContaining(refusal)]);
+    },
+  );
+
+  it('shows no credentials of HTTPS_PROXY', () => {
+    const shown = describeConfig(loadConfig({ HTTPS_PROXY: 'http://user:secret@proxy.example:3128' }));
+    expect(shown.find(({ name }) => name === 'HTTPS_PROXY')).toMatchObject({ value: '(given)' });
+    expect(JSON.stringify(shown)).not.toMatch(/user:|secret@/);
+  });
+
+  it('refuses a proxy that resolves names where there is none', () => {
+    expect(problems({ SLUICE_EGRESS_PROXY_RESOLVES: 'true' })).toEqual([
+      'SLUICE_EGRESS_PROXY_RESOLVES is given without HTTPS_PROXY: give both, or neither',
+    ]);
   });
 
   it.each([
@@ -145,6 +176,8 @@ describe('settings', () => {
 
   it.each([
     ['SLUICE_EGRESS_ALLOW', '10.0.0.0/33'],
+    ['NO_PROXY', '10.0.0.0/33'],
+    ['NO_PROXY', 'http://a.example'],
     ['SLUICE_ACCOUNT_ENV', 'SLACK_TOKEN,SLUICE_SECRET_KEY'],
     ['SLUICE_ACCOUNT_ENV', 'sluice_api_key'],
     ['SLUICE_ACCOUNT_ENV', 'A-B'],

@@ -24,7 +24,7 @@ export const loadConfig = (env: Environment, warn: (text: string) => void = () =
   const problems: string[] = [];
   const refused = new Set<string>();
   const values: [string, unknown][] = Object.entries<AnySetting>(SETTINGS).map(([field, setting]) => {
-    const given = env[setting.name]?.trim() ?? '';
+    const given = givenIn(env, setting.name);
     if (given === '') return [field, setting.fallback];
     const parsed = setting.parse(given);
     if (parsed.ok) return [field, parsed.value];
@@ -38,6 +38,11 @@ export const loadConfig = (env: Environment, warn: (text: string) => void = () =
   if (problems.length > 0) throw new WrongSettings(problems);
   for (const text of unknownSettings(env)) warn(text);
   return config;
+};
+
+const givenIn = (env: Environment, name: string): string => {
+  const given = env[name]?.trim() ?? '';
+  return given !== '' || name.startsWith('SLUICE_') ? given : (env[name.toLowerCase()]?.trim() ?? '');
 };
 
 const problemOf = ({ name, allowed, secret }: AnySetting, given: string, reason: string | undefined): string => {
@@ -62,6 +67,7 @@ const contradictions = (config: Config, refused: ReadonlySet<string>): string[] 
     ...prefixedAndNot(config),
     ...missingForServers(config),
     ...wrongKafkaSecurity(config),
+    ...withoutProxy(config),
   ].flatMap(({ names, text }) => (names.some((name) => refused.has(name)) ? [] : [text]));
 
 const wrongPreviousKey = ({ secretKey, secretKeyPrevious }: Config): Contradiction[] => {
@@ -78,6 +84,12 @@ const prefixedAndNot = ({ eventStorePrefix, eventStoreUnprefixed }: Config): Con
   const [prefix, unprefixed] = [SETTINGS.eventStorePrefix.name, SETTINGS.eventStoreUnprefixed.name];
   const text = `${prefix} is given with ${unprefixed}, which means streams without a prefix: unset one of them`;
   return [{ names: [prefix, unprefixed], text }];
+};
+
+const withoutProxy = ({ egressProxy, egressProxyResolves }: Config): Contradiction[] => {
+  if (egressProxy !== null || !egressProxyResolves) return [];
+  const [name, other] = [SETTINGS.egressProxyResolves.name, SETTINGS.egressProxy.name];
+  return [{ names: [name, other], text: `${name} is given without ${other}: give both, or neither` }];
 };
 
 const missingForServers = (config: Config): Contradiction[] => {

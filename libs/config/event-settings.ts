@@ -1,5 +1,7 @@
 import { AddressPolicy } from '#libs/egress/address-policy.js';
-import { integer, list } from './setting.js';
+import { wrongNoProxy } from '#libs/egress/no-proxy.js';
+import { proxyServerOf } from '#libs/egress/proxy-connect.js';
+import { flag, integer, list, optionalText } from './setting.js';
 
 const EVENTS = 'Events';
 const WEBHOOKS = 'Webhooks and outgoing requests';
@@ -161,5 +163,30 @@ export const webhooks = {
     check: range,
     sentence:
       'Private addresses that webhooks, components and URLs given by users may reach besides the public internet.',
+  }),
+  egressProxy: optionalText({
+    name: 'HTTPS_PROXY',
+    group: WEBHOOKS,
+    shownDefault: 'none',
+    // It may hold credentials.
+    secret: true,
+    allowed: 'an http or https URL without path, with user and password if need be',
+    accept: (given) => (proxyServerOf(given) === undefined ? undefined : given),
+    sentence:
+      'HTTP proxy for webhooks, components, URLs given by users and npm packages, plain HTTP included. It must allow CONNECT to the ports that they use. What they may reach stays the same. The name in small letters counts too.',
+  }),
+  egressNoProxy: list({
+    name: 'NO_PROXY',
+    group: WEBHOOKS,
+    allowed: 'names (with those below them), addresses, CIDR ranges, each with a port if need be, or *',
+    check: wrongNoProxy,
+    sentence: 'Hosts that are reached without HTTPS_PROXY, if they may be reached at all.',
+  }),
+  egressProxyResolves: flag({
+    name: 'SLUICE_EGRESS_PROXY_RESOLVES',
+    group: WEBHOOKS,
+    fallback: false,
+    sentence:
+      'Hands names to HTTPS_PROXY where they cannot be resolved here. The proxy then decides alone which private addresses a name may lead to.',
   }),
 } as const;

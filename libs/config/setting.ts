@@ -1,8 +1,11 @@
 import { maskSecrets, withoutPassword } from '#libs/kernel/mask-secrets.js';
 
+/** Variables that many programs read have their usual name. In small letters they count too, as for curl. */
+type Name = `SLUICE_${string}` | 'HTTPS_PROXY' | 'NO_PROXY';
+
 /** Environment variable with its name, allowed values and purpose. */
 export interface Setting<T> {
-  readonly name: `SLUICE_${string}`;
+  readonly name: Name;
   readonly group: string;
   readonly sentence: string;
   /** Default in the form shown to readers. */
@@ -25,7 +28,7 @@ const wrong = (reason?: string): { readonly ok: false; readonly reason?: string 
   reason === undefined ? { ok: false } : { ok: false, reason };
 
 interface About {
-  readonly name: `SLUICE_${string}`;
+  readonly name: Name;
   readonly group: string;
   readonly sentence: string;
 }

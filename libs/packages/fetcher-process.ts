@@ -13,6 +13,7 @@ import {
   type FetcherOrder,
   type FetcherReply,
   type FetchOrder,
+  type ProxyOrder,
   type Resolution,
   type ResolveOrder,
 } from './fetcher/message.js';
@@ -57,7 +58,10 @@ export class FetcherProcess {
   private idle: NodeJS.Timeout | undefined;
   private closed = false;
 
-  constructor(private readonly registries: readonly RegistryRule[]) {}
+  constructor(
+    private readonly registries: readonly RegistryRule[],
+    private readonly proxy: ProxyOrder | null = null,
+  ) {}
 
   /** Rejects with DomainError component.package_unavailable. */
   async resolve(order: ResolveOrder, signal: AbortSignal): Promise<Resolution> {
@@ -184,7 +188,7 @@ export class FetcherProcess {
       child.once('error', over);
       child.once('exit', over);
     });
-    const order: FetcherOrder = { t: 'configure', registries: this.registries, folder: work };
+    const order: FetcherOrder = { t: 'configure', registries: this.registries, proxy: this.proxy, folder: work };
     down.write(encodeRecord(0, order));
     return { child, down, ended };
   }

@@ -12,7 +12,7 @@ import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 import { TarballJail, type FileSink } from '#libs/sandbox/unpack/tarball-jail.js';
 import { Access, type ScopeAccess } from './access.js';
 import { ContentStore, type Content } from './content-store.js';
-import { lockedPackageOf } from './fetcher/message.js';
+import { lockedPackageOf, type ProxyOrder } from './fetcher/message.js';
 import { FetcherEnded, FetcherProcess } from './fetcher-process.js';
 import { PackageCache } from './package-cache.js';
 import { unavailable } from './refusals.js';
@@ -70,6 +70,8 @@ export interface PackageStoreOptions {
   readonly folder: string;
   readonly level: JailLevel;
   readonly registries: readonly RegistryRule[];
+  /** The operator's proxy, by which registries are reached. */
+  readonly proxy?: ProxyOrder | null | undefined;
   readonly scopes?: readonly ScopeAccess[];
   readonly deny?: readonly string[];
   readonly minAgeMs?: number;
@@ -111,7 +113,7 @@ export class PackageStore implements PackageSource {
     this.limits = { ...DEFAULT_PACKAGE_LIMITS, ...options.limits };
     this.cache = new PackageCache(options.folder, options.cacheMb ?? 2_048);
     this.access = new Access(options.deny ?? [], options.scopes ?? []);
-    this.fetcher = new FetcherProcess(options.registries);
+    this.fetcher = new FetcherProcess(options.registries, options.proxy);
     this.jail = new TarballJail(options.level);
     const perWorkspace = Math.max(1, Math.floor(this.limits.atOnce / 2));
     this.turns = new Semaphore(this.limits.atOnce, () => perWorkspace);

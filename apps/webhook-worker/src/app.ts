@@ -1,15 +1,14 @@
 import { publicUrlOf } from '#libs/config/index.js';
+import { openEgress } from '#libs/composition/egress.js';
 import { startEmails } from '#libs/composition/emails.js';
 import { runRole } from '#libs/composition/role.js';
 import { startWebhookWorkerRole } from '#libs/composition/roles/webhook-worker.js';
-import { createEgress } from '#libs/egress/guarded-dispatcher.js';
-import { refusalLog } from '#libs/egress/refusal-log.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 
 /** Role `webhook-worker`, any number of processes: step 5 of the path of an event. `runRole` does steps 1 to 4. */
 runRole('webhook-worker', openDistributed, async (role) => {
   // 5. The egress guard.
-  const egress = createEgress({ allow: role.config.egressAllow, onRefused: refusalLog(role.logger) });
+  const egress = openEgress(role.config, role.logger);
   role.closing('egress', () => egress.close());
 
   // 6. Deliveries, shared between processes by webhook. One of the processes has the pump of due retries.

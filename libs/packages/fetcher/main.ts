@@ -5,8 +5,10 @@
 import { Socket } from 'node:net';
 import path from 'node:path';
 import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '../../sandbox/protocol/protocol.js';
+import { proxyServerOf } from '../../egress/proxy-connect.js';
 import { RegistryRules } from '../registry-rules.js';
-import { MAX_FETCHER_RECORD_BYTES, MAX_MESSAGE, type FetcherOrder } from './message.js';
+import { MAX_FETCHER_RECORD_BYTES, MAX_MESSAGE, type FetcherOrder, type ProxyOrder } from './message.js';
+import { proxiedFetch } from './proxied-fetch.js';
 import { Refusal, RegistryClient } from './registry-client.js';
 import { named, resolve } from './resolve.js';
 
@@ -17,15 +19,17 @@ const up = new Socket({ fd: UP_FD, readable: false, writable: true });
 up.on('error', () => process.exit(1));
 
 let rules = new RegistryRules([]);
-let client = new RegistryClient(rules);
+let client = new RegistryClient(rules, fetch);
 let folder = '';
 const running = new Map<number, AbortController>();
 
 const say = (reply: object): void => void up.write(encodeRecord(0, reply));
 
-/** Lets no code of this process connect to anything but the configured hosts. */
-const guardConnections = (): void => {
-  const allowed = rules.addresses();
+/** Lets no code of this process connect to anything but the configured hosts and the proxy. */
+const guardConnections = (proxy: ProxyOrder | null): void => {
+  const server = proxy === null ? undefined : proxyServerOf(proxy.url);
+  const own = server === undefined ? [] : [`${server.host}:${server.port}`];
+  const allowed = new Set([...rules.addresses(), ...own]);
   const connect = Reflect.get(Socket.prototype, 'connect') as (...args: unknown[]) => Socket;
   Socket.prototype.connect = function guarded(this: Socket, ...args: unknown[]): Socket {
     const [first] = args;
@@ -75,9 +79,9 @@ const receive = (order: FetcherOrder): void => {
   switch (order.t) {
     case 'configure':
       rules = new RegistryRules(order.registries);
-      client = new RegistryClient(rules);
+      client = new RegistryClient(rules, order.proxy === null ? fetch : proxiedFetch(order.proxy));
       folder = order.folder;
-      guardConnections();
+      guardConnections(order.proxy);
       return;
     case 'cancel':
       running.get(order.id)?.abort();

@@ -36,8 +36,22 @@ export interface FetchOrder {
   readonly maxBytes: number;
 }
 
+/** The operator's proxy. `url` may hold credentials. */
+export interface ProxyOrder {
+  readonly url: string;
+  readonly noProxy: readonly string[];
+  readonly resolvesNames: boolean;
+}
+
+interface ConfigureOrder {
+  readonly t: 'configure';
+  readonly registries: readonly RegistryRule[];
+  readonly proxy: ProxyOrder | null;
+  readonly folder: string;
+}
+
 export type FetcherOrder =
-  | { readonly t: 'configure'; readonly registries: readonly RegistryRule[]; readonly folder: string }
+  | ConfigureOrder
   | { readonly t: 'resolve'; readonly id: number; readonly order: ResolveOrder }
   | { readonly t: 'fetch'; readonly id: number; readonly order: FetchOrder }
   | { readonly t: 'cancel'; readonly id: number };

@@ -27,7 +27,10 @@ const RETRY_MS = 300;
 
 /** Asks registries for descriptions and tarballs. Each request is checked against the rules, redirects too. */
 export class RegistryClient {
-  constructor(private readonly rules: RegistryRules) {}
+  constructor(
+    private readonly rules: RegistryRules,
+    private readonly ask: typeof fetch,
+  ) {}
 
   async packument(name: string, signal: AbortSignal): Promise<unknown> {
     const { url } = this.rules.ruleOf(name);
@@ -114,7 +117,7 @@ export class RegistryClient {
   private async tried(name: string, url: URL, signal: AbortSignal, headers: Record<string, string>): Promise<Response> {
     for (let tries = 1; ; tries++) {
       try {
-        const response = await fetch(url, { headers, signal, redirect: 'manual' });
+        const response = await this.ask(url, { headers, signal, redirect: 'manual' });
         if (tries === TRIES || (response.status < 500 && response.status !== 429)) return response;
         await response.body?.cancel();
       } catch (error) {
