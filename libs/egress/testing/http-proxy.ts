@@ -15,6 +15,7 @@ export interface HttpProxy {
  */
 export const startHttpProxy = async ({
   host = '127.0.0.1',
+  port: listened = 0,
   resolve = (asked: string): { host: string; port: number } => {
     const { hostname, port } = new URL(`http://${asked}`);
     return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port === '' ? 80 : port) };
@@ -44,7 +45,7 @@ export const startHttpProxy = async ({
       client.pipe(upstream).pipe(client);
     });
   });
-  await new Promise<void>((done) => server.listen(0, host, done));
+  await new Promise<void>((done) => server.listen(listened, host, done));
   return {
     port: (server.address() as AddressInfo).port,
     asked,
