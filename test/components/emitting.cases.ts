@@ -42,9 +42,9 @@ export default {
     },
     {
       component: 'emitting/refused.mjs',
-      title: 'what cannot be written as JSON, nests too deep, or has a wrong ts or channel throws',
+      title: 'what cannot be written as JSON, nests too deep, or has a wrong delivery_ts or channel throws',
       shows: ['emit-payload', 'emit-metadata', 'emit-channels'],
-      then: { emits: [[/circular/i, /BigInt/, /256/, /ts/, /\$errors/]] },
+      then: { emits: [[/circular/i, /BigInt/, /256/, /delivery_ts/, /\$errors/]] },
     },
     {
       component: 'emitting/too-much.mjs',

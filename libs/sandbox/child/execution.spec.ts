@@ -21,7 +21,9 @@ const world = () => {
   const reports = (): readonly (readonly unknown[])[] =>
     sent.filter(([[tag]]) => tag === 'p').map(([message, raw]) => [message[1], message[2], raw]);
   const tags = (): readonly string[] => sent.map(([[tag]]) => tag);
-  return { execution, warnings, reports, tags, waiting };
+  const messages = (tag: string): readonly ChildMessage[] =>
+    sent.map(([message]) => message).filter(([t]) => t === tag);
+  return { execution, messages, warnings, reports, tags, waiting };
 };
 
 const METADATA: readonly (readonly [unknown, string])[] = [
@@ -92,6 +94,84 @@ describe('a warning', () => {
     await right().respond({ status: 200, headers: {}, body: { a: null }, immediate: false });
     right().dbSet('gone', undefined);
     expect(none()).toEqual([]);
+  });
+});
+
+/** docs/reference/component-model.md#emit-ts-unread */
+const UNREAD_TIMES: readonly (readonly [string, unknown, string])[] = [
+  ['Date.parse(undefined)', Date.parse(undefined as unknown as string), 'NaN'],
+  ['an invalid Date', new Date('noon'), 'Invalid Date'],
+  ['an empty text', '', '""'],
+  ['a blank text', ' \n', '" \\n"'],
+  ['the text of a date', '2030-01-01T00:00:00Z', '"2030-01-01T00:00:00Z"'],
+  ['an object', { seconds: 1 }, '{"seconds":1}'],
+  ['an empty list', [], '[]'],
+  ['a list of a number', [1], '[1]'],
+  ['a boolean', true, 'true'],
+  ['beyond the range of Date', 8.64e15 + 1, '8640000000000001'],
+  ['Infinity', Infinity, 'Infinity'],
+  ['a function', () => 1, 'function'],
+  ['a symbol', Symbol('s'), 'symbol'],
+  ['an object without a prototype', Object.create(null), '{}'],
+  [
+    'an object whose conversion throws',
+    {
+      valueOf: () => {
+        throw new Error('no');
+      },
+    },
+    '{}',
+  ],
+];
+
+describe('an emit with a ts that is no time', () => {
+  it.each(UNREAD_TIMES)('goes out without it: %s', async (_, ts, shown) => {
+    const { execution, messages, warnings } = world();
+    const run = execution();
+    await run.emit('first', { ts, id: 1 });
+    await run.emit('second', { ts: 7 });
+    expect(messages('e')).toEqual([
+      ['e', 1, '', 1, null, null],
+      ['e', 1, '', null, null, 7],
+    ]);
+    expect(warnings()).toEqual([
+      expect.stringContaining(`$emit: ts is ${shown}, which is no time in epoch milliseconds`),
+    ]);
+  });
+
+  it.each<[unknown, number]>([
+    [0, 0],
+    ['12', 12],
+    [' 12 ', 12],
+    [5n, 5],
+    [new Date(9), 9],
+    [{ valueOf: () => 3 }, 3],
+  ])('keeps one that is: %p', async (ts, ms) => {
+    const { execution, messages, warnings } = world();
+    await execution().emit(1, { ts });
+    expect(messages('e')).toEqual([['e', 1, '', null, null, ms]]);
+    expect(warnings()).toEqual([]);
+  });
+
+  it.each(UNREAD_TIMES.filter(([, value]) => typeof value !== 'function' && typeof value !== 'symbol'))(
+    'is refused as delivery_ts: %s',
+    (_, value) => {
+      expect(() => world().execution().emit(1, { delivery_ts: value })).toThrow(
+        '$emit: delivery_ts must be epoch milliseconds',
+      );
+    },
+  );
+});
+
+describe('a reply with headers of the connection', () => {
+  it('is sent without them, and $logs names them once', async () => {
+    const { execution, messages, warnings } = world();
+    await execution().respond({ headers: { 'Content-Length': 5, connection: 'close', 'X-A': '1' } });
+    expect(messages('r')).toEqual([['r', 1, 200, { 'X-A': '1' }, 0, 0]]);
+    expect(warnings()).toEqual([
+      'respond: the headers Content-Length, connection are left out: the server sets what belongs to the connection. Leave them out of headers',
+    ]);
+    expect(() => execution().respond({ headers: { 'a b': '1' } })).toThrow('cannot be a header name');
   });
 });
 

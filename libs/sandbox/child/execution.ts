@@ -13,6 +13,7 @@ import { lossIn, mayLose } from './json-loss.js';
 import { type LateWork, quoted } from './late-work.js';
 import { type Waiting } from './waiting.js';
 import * as warnings from './run-warnings.js';
+import { timeOf } from './time-of.js';
 import { WARNING } from '../../component-model/run-output.js';
 
 export interface EmitMetadata {
@@ -77,7 +78,9 @@ export class Execution {
     if (event === undefined) this.warn('emit-undefined', warnings.EMIT_UNDEFINED);
     else if (mayLose(event, payload)) this.warnOfLoss('emit-loss', '$emit', 'the event', event);
     if (metadata !== undefined && metadata !== null) this.checkMetadata(metadata);
-    this.sendEmit(payload, readMetadata(metadata));
+    const read = readMetadata(metadata);
+    if (read.ts === null && hasTs(metadata)) this.warn('emit-ts', warnings.unreadTs(metadata.ts));
+    this.sendEmit(payload, read);
     return Promise.resolve();
   };
 
@@ -143,6 +146,7 @@ export class Execution {
   private sendReply(reply: ReadReply): void {
     this.countPayload(replyBytes(Buffer.byteLength(reply.body), reply.headers), 'respond');
     this.responded = true;
+    if (reply.dropped.length > 0) this.warn('respond-headers', warnings.droppedHeaders(reply.dropped));
     const { status, headers, immediate, base64 } = reply;
     this.uplink.send(['r', this.n, status, headers, immediate ? 1 : 0, base64 ? 1 : 0], reply.body);
     if (immediate) this.uplink.flush();
@@ -294,6 +298,7 @@ interface ReadMetadata {
   readonly channel: string;
   readonly id: string | number | null;
   readonly summary: string | null;
+  /** Null also for a value that is no time. */
   readonly ts: number | null;
   readonly deliverAt: number | null;
 }
@@ -313,8 +318,8 @@ const readMetadata = (metadata: EmitMetadata | undefined): ReadMetadata => {
       summary === undefined || summary === null
         ? null
         : wellFormed(textOf(summary, 'summary').slice(0, TEXT_LIMITS.summary)),
-    ts: readTime(ts, 'ts'),
-    deliverAt: readTime(deliveryTs, 'delivery_ts'),
+    ts: ts === undefined || ts === null ? null : (timeOf(ts) ?? null),
+    deliverAt: readDeliveryTs(deliveryTs),
   };
 };
 
@@ -329,10 +334,15 @@ const readId = (id: unknown): string | number | null => {
   return text;
 };
 
-const readTime = (ts: unknown, field: 'ts' | 'delivery_ts'): number | null => {
-  if (ts === undefined || ts === null) return null;
-  const ms = typeof ts === 'number' ? ts : ts instanceof Date ? ts.getTime() : Number(ts);
-  if (!isTime(ms)) throw new Error(`$emit: ${field} must be epoch milliseconds, not ${textOf(ts, field)}`);
+const hasTs = (metadata: EmitMetadata | undefined): metadata is EmitMetadata =>
+  metadata !== undefined && metadata !== null && metadata.ts !== undefined && metadata.ts !== null;
+
+/** A wrong time would send the event out now, so it throws, unlike a wrong `ts`. */
+const readDeliveryTs = (value: unknown): number | null => {
+  if (value === undefined || value === null) return null;
+  const ms = timeOf(value);
+  if (ms === undefined)
+    throw new Error(`$emit: delivery_ts must be epoch milliseconds, not ${textOf(value, 'delivery_ts')}`);
   return ms;
 };
 

@@ -35,9 +35,20 @@ describe('headers of respond', () => {
     ['keep-alive', 'timeout=5'],
     ['proxy-authenticate', 'Basic'],
     ['http2-settings', 'x'],
-  ])('that belong to the connection are refused by name: %s', (name, value) => {
-    expect(() => headersOf({ [name]: value })).toThrow(`respond: header ${name} cannot be set`);
+    ['Content-Length', 'no number'],
+    ['CONTENT-LENGTH', '1\r\nx: y'],
+  ])('that belong to the connection are dropped, with any value: %s', (name, value) => {
+    const { headers, dropped } = readReply({ headers: { 'X-A': '1', [name]: value } });
+    expect(headers).toEqual({ 'X-A': '1' });
+    expect(dropped).toEqual([name]);
     expect(isReplyHeaders({ [name]: value })).toBe(false);
+  });
+
+  it('that belong to the connection are dropped in several spellings, lists and Headers, unless they have no value', () => {
+    const given = { connection: ['close', 'x'], Connection: 'close', te: undefined, upgrade: null };
+    expect(readReply({ headers: given })).toMatchObject({ headers: {}, dropped: ['connection', 'Connection'] });
+    const headers = new Headers({ 'content-length': '3', 'x-a': 'b' });
+    expect(readReply({ headers })).toMatchObject({ headers: { 'x-a': 'b' }, dropped: ['content-length'] });
   });
 
   it.each<[unknown, RegExp]>([

@@ -13,6 +13,8 @@ export interface RespondInput {
 export interface ReadReply {
   readonly status: number;
   readonly headers: Record<string, string | string[]>;
+  /** Names of headers that were given and belong to the connection. They are not sent. */
+  readonly dropped: readonly string[];
   readonly body: string;
   readonly base64: boolean;
   readonly immediate: boolean;
@@ -20,11 +22,11 @@ export interface ReadReply {
 
 /** Argument of `respond` (docs/reference/component-model.md#respond-fields). Throws naming the invalid field. */
 export const readReply = (input: RespondInput = {}): ReadReply => {
-  const headers = readHeaders(input.headers);
+  const { headers, dropped } = readHeaders(input.headers);
   const { body, base64, type } = readBody(input.body);
   if (type !== null && !Object.keys(headers).some((name) => name.toLowerCase() === 'content-type'))
     headers['content-type'] = type;
-  return { status: readStatus(input.status), headers, body, base64, immediate: input.immediate === true };
+  return { status: readStatus(input.status), headers, dropped, body, base64, immediate: input.immediate === true };
 };
 
 const readStatus = (status: unknown): number => {
@@ -34,17 +36,24 @@ const readStatus = (status: unknown): number => {
   throw new Error(`respond: status must be an integer from 100 to 599, not ${JSON.stringify(status) ?? typeof status}`);
 };
 
-const readHeaders = (input: unknown): Record<string, string | string[]> => {
-  if (input === undefined || input === null) return {};
+type ReadHeaders = Pick<ReadReply, 'headers' | 'dropped'>;
+
+const readHeaders = (input: unknown): ReadHeaders => {
+  if (input === undefined || input === null) return { headers: {}, dropped: [] };
   if (typeof input !== 'object') throw new Error(`respond: headers must be an object, not ${typeof input}`);
   const given: [string, unknown][] =
     typeof Headers === 'function' && input instanceof Headers ? [...input.entries()] : Object.entries(input);
   if (given.length > TEXT_LIMITS.headers)
     throw new Error(`respond: at most ${TEXT_LIMITS.headers} headers are allowed, there are ${given.length}`);
   const headers = new Map<string, [string, string | string[]]>();
+  const dropped: string[] = [];
   let total = 0;
   for (const [name, value] of given) {
     if (value === undefined || value === null) continue;
+    if (isFraming(name)) {
+      dropped.push(name);
+      continue;
+    }
     const lowerCase = headerName(name);
     const text = Array.isArray(value) ? value.map((part) => headerText(name, part)) : headerText(name, value);
     total += sizeOfHeader(name, text);
@@ -56,14 +65,12 @@ const readHeaders = (input: unknown): Record<string, string | string[]> => {
   }
   if (total > TEXT_LIMITS.headerTotal)
     throw new Error(`respond: headers may have ${TEXT_LIMITS.headerTotal} characters in all, these have ${total}`);
-  return Object.fromEntries(headers.values());
+  return { headers: Object.fromEntries(headers.values()), dropped };
 };
 
-/** Header name in lower case. Throws for an invalid name, or one that only the server may set. */
+/** Header name in lower case. Throws for an invalid name. */
 const headerName = (name: string): string => {
   if (!isHeaderName(name)) throw new Error(`respond: ${JSON.stringify(name.slice(0, 300))} cannot be a header name`);
-  if (isFraming(name))
-    throw new Error(`respond: header ${name} cannot be set: it belongs to the connection. Leave it out`);
   return name.toLowerCase();
 };
 

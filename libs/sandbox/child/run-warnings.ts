@@ -4,7 +4,15 @@ import { quoted } from './late-work.js';
 
 /** Each is said once a run. */
 export type WarningKind =
-  'emit-undefined' | 'emit-loss' | 'emit-metadata' | 'respond-fields' | 'respond-loss' | 'respond-twice' | 'db-loss';
+  | 'emit-undefined'
+  | 'emit-loss'
+  | 'emit-metadata'
+  | 'emit-ts'
+  | 'respond-fields'
+  | 'respond-headers'
+  | 'respond-loss'
+  | 'respond-twice'
+  | 'db-loss';
 
 export const EMIT_UNDEFINED =
   '$emit: the event is undefined, so null is emitted. Pass the value to emit, and await it if a promise brings it';
@@ -38,6 +46,17 @@ export const isMetadataKey = (key: string): boolean =>
 export const notMetadata = (metadata: unknown): string =>
   `$emit: the second argument is ${quoted(metadata)} and is ignored: it must be an object of id, name, summary, ts and delivery_ts` +
   (typeof metadata === 'string' ? `. To emit on that channel, pass { name: ${quoted(metadata)} }` : '');
+
+/** @param ts value that is no time. Its JSON would show NaN and an invalid Date as null. */
+export const unreadTs = (ts: unknown): string => {
+  const isNumber = typeof ts === 'number' || typeof ts === 'bigint' || ts instanceof Date;
+  const shown = isNumber ? String(ts) : quoted(ts);
+  return `$emit: ts is ${shown}, which is no time in epoch milliseconds, so the event goes out without a ts of its own. Pass a number such as Date.now() or date.getTime()`;
+};
+
+/** @param names of headers as they were given */
+export const droppedHeaders = (names: readonly string[]): string =>
+  `respond: ${names.length === 1 ? 'the header' : 'the headers'} ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} left out: the server sets what belongs to the connection. Leave ${names.length === 1 ? 'it' : 'them'} out of headers`;
 
 export const unknownMetadata = (key: string): string =>
   unknownKey('$emit: the second argument', key, METADATA, METADATA_ALIASES);

@@ -126,7 +126,7 @@ describe('a warm process', () => {
   it('refuses with an error what the host would refuse as a breach, and continues', async () => {
     const outcome = await once(
       `const deep = (n) => { let v = 1; for (let i = 0; i < n; i++) v = [v]; return v };
-       for (const call of [() => this.$emit(deep(300)), () => this.$emit(1, { name: 'n'.repeat(2000) }), () => this.$emit(1, { id: 'i'.repeat(9000) }), () => this.$emit(1, { ts: 'soon' })])
+       for (const call of [() => this.$emit(deep(300)), () => this.$emit(1, { name: 'n'.repeat(2000) }), () => this.$emit(1, { id: 'i'.repeat(9000) }), () => this.$emit(1, { delivery_ts: 'soon' })])
          try { call(); } catch (error) { this.$emit(error.message) }
        this.$emit(deep(256)); this.$emit(1, { summary: 's'.repeat(20000), id: { a: 1 }, ts: new Date(5) });
        throw Object.assign(new Error('m'.repeat(100000)), { code: 'c'.repeat(5000), stack: '\u0000'.repeat(100000) })`,
@@ -136,7 +136,7 @@ describe('a warm process', () => {
       expect.stringContaining('more than 256 levels'),
       expect.stringContaining('name may have at most 1024 bytes'),
       expect.stringContaining('id may have at most 8192 characters'),
-      expect.stringContaining('ts must be epoch milliseconds'),
+      expect.stringContaining('delivery_ts must be epoch milliseconds'),
     ]);
     expect(outcome.emits[5]).toMatchObject({ id: '{"a":1}', ts: 5 });
   });

@@ -20,7 +20,7 @@ export default {
       attempt(() => this.$emit(circle)),
       attempt(() => this.$emit(1n)),
       attempt(() => this.$emit(deep)),
-      attempt(() => this.$emit(1, { ts: 'noon' })),
+      attempt(() => this.$emit(1, { delivery_ts: 'noon' })),
       attempt(() => this.$emit(1, { name: '$errors' })),
     ]);
   },
