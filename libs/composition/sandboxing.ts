@@ -88,8 +88,8 @@ const factoryFor = (
     ...(dataStores === undefined ? {} : { dataStores }),
     limits: { memoryMb: config.memoryMb },
     // Calls of components count together, because each has a name of its own.
-    egressSocket: (_workspaceId, sourceId) =>
-      sockets.pathFor(sourceId, sourceId.startsWith('call_') ? 'calls' : sourceId),
+    egressSocket: (workspaceId, sourceId) =>
+      sockets.pathFor(workspaceId, sourceId, sourceId.startsWith('call_') ? 'calls' : sourceId),
     egressDone: (sourceId) => sockets.release(sourceId),
   });
   return { memory, factory };

@@ -5,6 +5,8 @@ import { type AddressPolicy } from './address-policy.js';
 import { EgressTunnel, type EgressConnection, type TunnelLimits } from './egress-tunnel.js';
 import { guardedLookup, type GuardedLookup } from './guarded-lookup.js';
 import { type OutgoingProxy } from './outgoing-proxy.js';
+import { LookupTurns, RECORD_LOOKUPS, SYSTEM_LOOKUPS } from './lookup-turns.js';
+import { type Names, type RecordResolver } from './name-answers.js';
 
 export interface EgressSocketLimits extends TunnelLimits {
   /** Limit of connections open at once on this socket. */
@@ -33,7 +35,24 @@ export interface EgressSocketOptions {
   readonly lookup?: GuardedLookup;
   /** The operator's proxy. */
   readonly proxy?: OutgoingProxy | undefined;
+  /** Whose look-ups take turns with those of others. */
+  readonly workspaceId?: string;
+  /** Turns that all sockets of the process share. */
+  readonly turns?: EgressTurns;
+  /** For tests: asks for records besides addresses. */
+  readonly records?: RecordResolver;
 }
+
+/** Turns of look-ups: for addresses by the system's resolver, and for other records. */
+export interface EgressTurns {
+  readonly addresses: LookupTurns;
+  readonly records: LookupTurns;
+}
+
+export const egressTurns = (): EgressTurns => ({
+  addresses: new LookupTurns(SYSTEM_LOOKUPS),
+  records: new LookupTurns(RECORD_LOOKUPS),
+});
 
 export interface EgressSocket {
   readonly path: string;
@@ -50,10 +69,14 @@ const MAX_PATH_BYTES = 107;
  * the unix socket and writes one line `CONNECT <host> <port>\n`, at most 1 KB within 5 s. It reads `OK\n` or
  * `ERR <CODE> <text>\n`. After OK the bytes of both sides are forwarded as they arrive. Codes: `BAD_REQUEST`,
  * `EGRESS_REFUSED`, `TOO_MANY_CONNECTIONS`, `TIMEOUT`, and the system's (`ENOTFOUND`, `ECONNREFUSED`, …).
+ * The line may instead be `LOOKUP <type> <name>\n`, which name-answers.ts answers with `OK <JSON>\n`.
  */
 export const openEgressSocket = async (options: EgressSocketOptions): Promise<EgressSocket> => {
   const limits = { ...DEFAULT_EGRESS_LIMITS, ...options.limits };
-  const lookup = options.lookup ?? guardedLookup(options.policy);
+  const { policy, workspaceId = '', turns = egressTurns() } = options;
+  const lookup = turns.addresses.lookupFor(workspaceId, options.lookup ?? guardedLookup(policy));
+  const { records } = options;
+  const names: Names = { policy, lookup, workspaceId, turns: turns.records, ...(records ? { records } : {}) };
   const open = new Set<EgressTunnel>();
   await freePath(options.path);
 
@@ -68,7 +91,7 @@ export const openEgressSocket = async (options: EgressSocketOptions): Promise<Eg
       open.delete(tunnel);
       if (connection !== undefined) options.onConnection?.(connection);
     };
-    const tunnel: EgressTunnel = new EgressTunnel(client, lookup, limits, ended, options.proxy);
+    const tunnel: EgressTunnel = new EgressTunnel(client, lookup, limits, ended, names, options.proxy);
     open.add(tunnel);
     tunnel.start();
   });

@@ -29,9 +29,9 @@ describe('the egress sockets of sources', () => {
   };
 
   it('are shared by the processes of a source, and closed with the last of them', async () => {
-    const file = await sockets.pathFor('dc_1');
-    expect(await sockets.pathFor('dc_1')).toBe(file);
-    expect(await sockets.pathFor('dc_2')).not.toBe(file);
+    const file = await sockets.pathFor('o_1', 'dc_1');
+    expect(await sockets.pathFor('o_1', 'dc_1')).toBe(file);
+    expect(await sockets.pathFor('o_1', 'dc_2')).not.toBe(file);
     sockets.release('dc_1');
     expect(await isServed(file)).toBe(true);
     sockets.release('dc_1');
@@ -43,17 +43,17 @@ describe('the egress sockets of sources', () => {
   });
 
   it('are opened anew while the former one closes', async () => {
-    const former = await sockets.pathFor('dc_1');
+    const former = await sockets.pathFor('o_1', 'dc_1');
     sockets.release('dc_1');
-    const next = await sockets.pathFor('dc_1');
+    const next = await sockets.pathFor('o_1', 'dc_1');
     await gone(former);
     expect(await isServed(next)).toBe(true);
   });
 
   it('leave no file when all are closed', async () => {
-    const file = await sockets.pathFor('dc_1');
+    const file = await sockets.pathFor('o_1', 'dc_1');
     sockets.release('dc_1');
-    await sockets.pathFor('dc_2');
+    await sockets.pathFor('o_1', 'dc_2');
     await sockets.close();
     expect(existsSync(path.dirname(file))).toBe(false);
   });

@@ -6,7 +6,7 @@ import { type AddressPolicy } from './address-policy.js';
 import { EgressUsage } from './egress-usage.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 import { type OutgoingProxy } from './outgoing-proxy.js';
-import { type EgressSocket, type EgressSocketLimits, openEgressSocket } from './egress-socket.js';
+import { type EgressSocket, type EgressSocketLimits, egressTurns, openEgressSocket } from './egress-socket.js';
 
 interface Held {
   readonly socket: Promise<EgressSocket>;
@@ -20,6 +20,7 @@ interface Held {
  */
 export class EgressSockets {
   readonly usage = new EgressUsage();
+  private readonly turns = egressTurns();
   private readonly open = new Map<string, Held>();
   /** Closing sockets keep their path, so each opening gets another one. */
   private opened = 0;
@@ -43,12 +44,17 @@ export class EgressSockets {
     return new EgressSockets(folder, options);
   }
 
-  /** Path of the source's socket, until it is released as often. Its connections count under `countedAs`. */
-  async pathFor(sourceId: string, countedAs = sourceId): Promise<string> {
+  /**
+   * Path of the source's socket, until it is released as often. Its connections count under `countedAs`, and its look-ups
+   * take turns with those of other workspaces.
+   */
+  async pathFor(workspaceId: string, sourceId: string, countedAs = sourceId): Promise<string> {
     let held = this.open.get(sourceId);
     if (!held) {
       const socket = openEgressSocket({
         ...this.options,
+        workspaceId,
+        turns: this.turns,
         path: join(this.folder, `${sourceId}-${++this.opened}`),
         onConnection: (connection) => this.usage.note(countedAs, connection),
       });

@@ -6,6 +6,7 @@ import { EgressRefused } from './address-policy.js';
 import { connectFailure } from './connect-failure.js';
 import { type GuardedLookup } from './guarded-lookup.js';
 import { type OutgoingProxy, type Route } from './outgoing-proxy.js';
+import { answerLookup, isLookup, type Names } from './name-answers.js';
 
 export interface TunnelLimits {
   /** Time allowed for the request line. */
@@ -68,6 +69,7 @@ export class EgressTunnel {
     private readonly lookup: GuardedLookup,
     private readonly limits: TunnelLimits,
     private readonly onEnd: (connection: EgressConnection | undefined) => void,
+    private readonly names: Names,
     private readonly proxy?: OutgoingProxy,
   ) {}
 
@@ -128,9 +130,25 @@ export class EgressTunnel {
       this.client.pause();
       this.client.removeListener('data', this.onHead);
       this.client.removeListener('end', this.onEarlyEnd);
-      this.open(line).catch((error: unknown) => this.fail(isNativeError(error) ? error : new Error(String(error))));
+      const done = isLookup(line) ? this.answer(line) : this.open(line);
+      done.catch((error: unknown) => this.fail(isNativeError(error) ? error : new Error(String(error))));
     }
   };
+
+  private async answer(line: string): Promise<void> {
+    const { connectMs } = this.limits;
+    const late = (): Error => new TunnelError('ETIMEOUT', 'the look-up took too long');
+    const until = Date.now() + connectMs;
+    const isWanted = (): boolean => !this.over && Date.now() < until;
+    const text = await withDeadline(answerLookup(line, this.names, isWanted), connectMs, late);
+    if (this.over) return;
+    this.over = true;
+    // Bytes after the request line have no meaning here.
+    this.client.resume();
+    this.client.end(`OK ${text}\n`);
+    this.client.destroySoon();
+    this.report(null);
+  }
 
   private async open(line: string): Promise<void> {
     const target = parseRequest(line);

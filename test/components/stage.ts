@@ -110,7 +110,7 @@ export class Stage {
     private readonly sockets: EgressSockets,
   ) {
     this.inspector = createInspector({ level, clock: { now: () => SAVED_AT } });
-    const egressSocket = (_workspace: string, source: string): Promise<string> => sockets.pathFor(source);
+    const egressSocket = (workspace: string, source: string): Promise<string> => sockets.pathFor(workspace, source);
     this.factory = createSandboxFactory({ level, egressSocket, limits: { memoryMb: 96 } });
   }
 

@@ -46,6 +46,8 @@ export type BuildReply =
       readonly inputs: readonly string[];
       /** Places of packages that stay beside the bundle (package-rules.ts). */
       readonly externals: readonly string[];
+      /** The first assignments to constants, which throw when they run. */
+      readonly assignments: readonly Problem[];
       /** The place of an external package, or of one that it needs, which has machine code. Null for none. */
       readonly native: string | null;
     }
@@ -107,6 +109,9 @@ const isRecord = (value: unknown): value is Fields =>
 const isProblem = (value: unknown): value is Problem =>
   isRecord(value) && isText(value.text) && isTextOrNull(value.file) && isCount(value.line) && isCount(value.column);
 
+const areProblems = (value: unknown): value is Problem[] =>
+  Array.isArray(value) && value.length <= 10 && value.every(isProblem);
+
 /** Parses the answer in a record. Throws ProtocolBreach for anything but a valid answer of a build process. */
 export const parseReply = (record: RawRecord): BuildReply => {
   const { json, raw } = record;
@@ -131,7 +136,8 @@ const parseHead = (json: Buffer): Fields => {
 
 /** Reads an answer, or returns undefined. Takes each field by name, so unknown fields are dropped. */
 const read = (head: Fields, raw: Buffer): BuildReply | undefined => {
-  const { kind, inputs, packages, externals, native, message, file, missing, problems, count, bytes } = head;
+  const { kind, inputs, packages, externals, assignments, native, message, file, missing, problems, count, bytes } =
+    head;
   switch (kind) {
     case 'loaded':
     case 'engine_ended':
@@ -140,8 +146,9 @@ const read = (head: Fields, raw: Buffer): BuildReply | undefined => {
       // The buffers of a record are views, which the next read overwrites.
       return areTexts(inputs, MAX_INPUTS, MAX_TEXT) &&
         areTexts(externals, MAX_EXTERNALS, MAX_TEXT) &&
+        areProblems(assignments) &&
         isTextOrNull(native)
-        ? { kind, inputs, externals, native, bundle: Buffer.from(raw) }
+        ? { kind, inputs, externals, assignments, native, bundle: Buffer.from(raw) }
         : undefined;
     case 'wanted':
       return areTexts(packages, MAX_PACKAGES, MAX_SPECIFIER) && packages.length > 0 ? { kind, packages } : undefined;
@@ -150,9 +157,7 @@ const read = (head: Fields, raw: Buffer): BuildReply | undefined => {
         ? { kind, message, file, missing }
         : undefined;
     case 'invalid':
-      return Array.isArray(problems) && problems.length <= 10 && problems.every(isProblem) && isCount(count)
-        ? { kind, problems, count }
-        : undefined;
+      return areProblems(problems) && isCount(count) ? { kind, problems, count } : undefined;
     case 'too_large':
       return isCount(bytes) ? { kind, bytes } : undefined;
     case 'too_many_packages':

@@ -52,6 +52,8 @@ export interface BundledPackages {
 
 export interface Built {
   readonly bundle: string;
+  /** The first assignments to constants in the component's files, which throw when they run. */
+  readonly assignments: readonly Problem[];
   /** Null for a component that imports no package. */
   readonly packages: BundledPackages | null;
 }
@@ -71,7 +73,7 @@ export const bundleComponent = async (pass: BuildPass, input: BundleInput, optio
   const first = resultOf(await pass(files, null), limits);
   if ('kind' in first) {
     checkInputs(first, files, null);
-    return { bundle: first.bundle.toString('utf8'), packages: null };
+    return { bundle: first.bundle.toString('utf8'), assignments: first.assignments, packages: null };
   }
   let { wanted } = first;
   let { lock } = options;
@@ -87,7 +89,7 @@ export const bundleComponent = async (pass: BuildPass, input: BundleInput, optio
         checkInputs(next, files, installedLock);
         const { externals, native } = next;
         const bundled = { installed, externals, native, ms: Math.round(ms) };
-        return { bundle: next.bundle.toString('utf8'), packages: bundled };
+        return { bundle: next.bundle.toString('utf8'), assignments: next.assignments, packages: bundled };
       }
       wanted = [...new Set([...wanted, ...next.wanted])].sort();
       if (wanted.length > MAX_PACKAGES) throw tooManyPackages(wanted.length);

@@ -4,6 +4,7 @@ import { type BuildFailure, type BuildOptions, type BuildResult, type Message, t
 import { DomainError } from '../../kernel/domain-error.js';
 import { type BuildReply, type MountedPackages, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
+import { isConstantAssignment, withThrowingTargets } from './constant-assignments.js';
 import { CREATED, createdRequiresIn, isModuleModule, moduleCode, type CreatedRequires } from './created-require.js';
 import { innerShim, resolveImport } from './imports.js';
 import { PackageFiles, packageLogs, pathOfInput, RESOLVING } from './package-files.js';
@@ -29,6 +30,8 @@ export interface CompileRequest {
    * folders, without asking a plugin, so only the jail keeps them from the host's files. Tests of the jail disable this.
    */
   readonly refusePatterns: boolean;
+  /** Assignments to constants have been replaced. */
+  readonly isReplaced?: true;
   /** Size limit of the bundle. A source map that does not fit is left out. */
   readonly bundleBytes: number;
 }
@@ -121,7 +124,13 @@ const compileOnce = async (
     if (missing.length > 0) return { kind: 'wanted', packages: missing };
     if (format === 'cjs' && error.errors.some(({ text }) => text.startsWith('Top-level await')))
       return compile(compiler, request, 'esm');
-    return failed(error.errors, request.refusePatterns);
+    // Files beside the bundle are Node's to read. The next round leaves the package out.
+    if (packages?.learnAssignments(error.errors.filter(isConstantAssignment)))
+      return failed(error.errors, request.refusePatterns);
+    return (
+      (await withoutAssignments(compiler, request, format, error.errors)) ??
+      failed(error.errors, request.refusePatterns)
+    );
   }
   const pattern = request.refusePatterns ? (patternIn(result.warnings) ?? patternMatched(result, request)) : undefined;
   if (pattern) return pattern;
@@ -132,8 +141,24 @@ const compileOnce = async (
     bundle: bundleOf(result, request.bundleBytes),
     inputs: Object.keys(result.metafile?.inputs ?? {}).map((input) => inputName(input, request)),
     externals: [...beside].sort(),
+    assignments: [],
     native: packages?.nativePlace() ?? null,
   };
+};
+
+/** Compiles again where the only errors are assignments to constants. Undefined where that does not help. */
+const withoutAssignments = async (
+  compiler: Compiler,
+  request: CompileRequest,
+  format: 'cjs' | 'esm',
+  errors: readonly Message[],
+): Promise<BuildReply | undefined> => {
+  const texts = request.isReplaced === true ? undefined : withThrowingTargets(request.files.texts, errors);
+  if (texts === undefined) return undefined;
+  const files = { ...request.files, texts };
+  const reply = await compile(compiler, { ...request, files, isReplaced: true }, format);
+  if (reply.kind === 'invalid') return undefined;
+  return reply.kind === 'bundle' ? { ...reply, assignments: errors.slice(0, MAX_PROBLEMS).map(problemOf) } : reply;
 };
 
 /** Code with its map. Every bundle ends with a map, so that no comment of the component can be taken for one. */

@@ -117,6 +117,16 @@ export class PackageFiles {
     }
   }
 
+  /** Leaves the packages of these messages out. Returns whether one was not left out before. */
+  learnAssignments(messages: readonly Message[]): boolean {
+    const known = this.beside.size;
+    for (const { location } of messages) {
+      const place = location ? this.placeIn(pathOfInput(location.file)) : undefined;
+      if (place !== undefined) this.beside.add(place);
+    }
+    return this.beside.size > known;
+  }
+
   /** Place with machine code that the bundle needs, or null. */
   nativePlace(): string | null {
     const { folder } = this.mounted;

@@ -117,18 +117,35 @@ describe('this.<prop>', () => {
 describe('an http_request prop', () => {
   const url = 'https://a.example';
 
-  it('sends what is configured, whatever the run made of its copy', async () => {
-    const sent: unknown[] = [];
-    const sendRequest = async (request: unknown): Promise<unknown> => sent.push(request);
-    const request = { kind: 'request', value: { url } } as BoundProp;
-    const p = bound({ type: 'http_request' }, request, { sendRequest }).fresh().p as {
+  it('sends what the run made of it, by assignment and in place, and the next run starts from what is configured', async () => {
+    interface Request {
       url: string;
+      headers: unknown[];
+      body: unknown;
       execute: () => Promise<unknown>;
-    };
-    p.url = 'changed';
-    await p.execute();
-    expect(sent).toEqual([{ url }]);
-    expect(Object.keys(p)).toEqual(['url']);
+    }
+    const sent: unknown[] = [];
+    const sendRequest = async (request: unknown, isForm: boolean): Promise<unknown> =>
+      sent.push([structuredClone({ ...(request as object) }), isForm]);
+    const configured = { url: `${url}/:id`, headers: [{ name: 'a' }], body: { type: 'none' } };
+    const request = { kind: 'request', value: configured } as BoundProp;
+    const { fresh } = bound({ type: 'http_request' }, request, { sendRequest });
+    const p = fresh().p as Request;
+    p.url = p.url.replace(':id', '7');
+    p.headers.push({ name: 'b', value: 1 });
+    Object.assign(p.body as object, { type: 'raw', raw: 'r' });
+    const { execute } = p;
+    await execute();
+    p.body = { any: 1 };
+    await execute();
+    await (fresh().p as Request).execute();
+    const changed = { url: `${url}/7`, headers: [{ name: 'a' }, { name: 'b', value: 1 }] };
+    expect(sent).toEqual([
+      [{ ...changed, body: { type: 'raw', raw: 'r' } }, true],
+      [{ ...changed, body: { any: 1 } }, false],
+      [configured, true],
+    ]);
+    expect(Object.keys(p)).toEqual(['url', 'headers', 'body']);
   });
 
   it('that was deployed before requests could be sent has its value, and execute() tells what to do', async () => {

@@ -4,10 +4,11 @@ import { type ConfigurableProp } from '../../component-model/component-metadata.
 import { type BoundProp } from '../sandbox.js';
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
 import { type BodyRange, parsedEvent, wholeEvent } from '../../component-model/http-event.js';
-import { type ConfiguredRequest } from '../../component-model/http-request.js';
+import { type ChangedRequest } from '../shim/http-request.js';
 import { DataStore } from './data-store.js';
 import { type Execution } from './execution.js';
 import { resolveProp } from './prop-definition.js';
+import { type SendRequest } from './request-sender.js';
 import { type StoreLink } from './store-link.js';
 
 /** Component object, as its module exports it. */
@@ -82,7 +83,7 @@ export interface PropTools {
   /** Folder that the process may write to. */
   readonly tmp: string;
   /** Sends a configured request. Undefined where no prop needs it, or none can be sent. */
-  readonly sendRequest?: ((request: ConfiguredRequest) => Promise<unknown>) | undefined;
+  readonly sendRequest?: SendRequest | undefined;
   /** Calls of data stores. Undefined where there are none. */
   readonly stores?: StoreLink | undefined;
 }
@@ -91,10 +92,12 @@ const cannotSend = (): never => {
   throw new Error('http_request: execute() cannot send this request: update the source once with PUT /v1/sources/{id}');
 };
 
-/** The configured request, whose `execute` sends it (docs/reference/component-model.md#http-request). */
+/** The configured request, whose `execute` sends what it is by then (docs/reference/component-model.md#http-request). */
 const requestOf = (text: string, send: PropTools['sendRequest']): unknown => {
-  const execute = async (): Promise<unknown> => (send ?? cannotSend)(JSON.parse(text) as ConfiguredRequest);
-  return Object.defineProperty(JSON.parse(text) as object, 'execute', { value: execute });
+  const request = JSON.parse(text) as ChangedRequest;
+  const { body } = request;
+  const execute = async (): Promise<unknown> => (send ?? cannotSend)(request, request.body === body);
+  return Object.defineProperty(request, 'execute', { value: execute });
 };
 
 const binderOf = (prop: BoundProp, definition: unknown, tools: PropTools): Binder => {

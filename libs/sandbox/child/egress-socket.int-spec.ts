@@ -9,6 +9,15 @@ import { detectIsolation } from '../jail/detect.js';
 import { type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  'ADDRESS raw.test': [
+    { address: '93.184.216.34', family: 4 },
+    { address: '2606:2800:220:1::1', family: 6 },
+  ],
+  'SRV _x._tcp.raw.test': [{ name: 'raw.test', port: 1, priority: 0, weight: 0 }],
+  'PTR 34.216.184.93.in-addr.arpa': ['raw.test'],
+};
+
 /** Implements the guard's line protocol, and connects each name to a local server. */
 const guard = (ports: () => Record<string, number>, asked: string[]): net.Server =>
   net.createServer((client) => {
@@ -19,6 +28,13 @@ const guard = (ports: () => Record<string, number>, asked: string[]): net.Server
       if (end < 0) return;
       client.off('data', read);
       asked.push(head.slice(0, end));
+      const [word, type, name] = head.slice(0, end).split(' ');
+      if (word === 'LOOKUP') {
+        const answer = ANSWERS[`${type ?? ''} ${name ?? ''}`];
+        return void client.end(
+          answer === undefined ? 'ERR ENOTFOUND no such name\n' : `OK ${JSON.stringify(answer)}\n`,
+        );
+      }
       const port = ports()[head.slice(0, end).split(' ')[1] ?? ''];
       if (port === undefined) return void client.end('ERR EHOSTUNREACH the address is not allowed\n');
       const server = net.connect(port, '127.0.0.1', () => {
@@ -100,11 +116,12 @@ describe('network of a jailed component', () => {
     servers.push(plain, secure, greeting, proxy);
     for (const server of servers) server.on('connection', (socket) => open.add(socket));
     sandbox = await sandboxes.start(
-      `import net from 'node:net'; import http from 'node:http'; import https from 'node:https'; import tls from 'node:tls';
+      `import net from 'node:net'; import http from 'node:http'; import https from 'node:https'; import tls from 'node:tls'; import { createRequire } from 'node:module';
+       const require = createRequire('/tmp/x.js');
        const AsyncFunction = (async () => {}).constructor;
        const read = (req) => new Promise((resolve, reject) => req.on('error', reject).on('response', (res) => { let text = ''; res.on('data', (d) => text += d).on('end', () => resolve(JSON.parse(text))) }));
        export default { name: 't', version: '1', async run({ code, ca }) {
-         this.$emit(await new AsyncFunction('net', 'http', 'https', 'tls', 'read', 'ca', code)(net, http, https, tls, read, ca));
+         this.$emit(await new AsyncFunction('require', 'net', 'http', 'https', 'tls', 'read', 'ca', code)(require, net, http, https, tls, read, ca));
        } }`,
     );
   });
@@ -187,6 +204,55 @@ describe('network of a jailed component', () => {
         'EHOSTUNREACH',
         'connect EHOSTUNREACH 10.0.0.1:80: the address is not allowed',
       ]);
+  });
+
+  // docs/reference/component-model.md#name-lookups
+  it('looks names up through the guard, with every function of node:dns', async () => {
+    const v4 = '93.184.216.34';
+    const v6 = '2606:2800:220:1::1';
+    const all = [
+      { address: v4, family: 4 },
+      { address: v6, family: 6 },
+    ];
+    expect(
+      await result(
+        `const dns = process.getBuiltinModule ? process.getBuiltinModule('dns') : require('dns'), { promisify } = require('util'), ask = dns.promises;
+         const called = (name, ...args) => new Promise((resolve, reject) => dns[name](...args, (e, ...found) => e ? reject(e) : resolve(found)));
+         const one = new dns.promises.Resolver();
+         return [
+           await ask.lookup('raw.test'), await ask.lookup('raw.test', { all: true }), await ask.lookup('raw.test', 6),
+           await called('lookup', 'raw.test'), await called('lookup', 'raw.test', { all: true }), await promisify(dns.lookup)('raw.test'),
+           await ask.resolve4('raw.test'), await ask.resolve('raw.test', 'AAAA'), await called('resolve', 'raw.test'),
+           await ask.resolveSrv('_x._tcp.raw.test'), await ask.reverse('${v4}'), await one.resolve4('raw.test'),
+         ]`,
+      ),
+    ).toEqual([
+      ...[all[0], all, all[1]],
+      ...[[v4, 4], [all], all[0]],
+      ...[[v4], [v6], [[v4]]],
+      ...[[{ name: 'raw.test', port: 1, priority: 0, weight: 0 }], ['raw.test'], [v4]],
+    ]);
+  });
+
+  it('has 100 look-ups a run, and none of servers of its own', async () => {
+    const failed = `const dns = require('dns').promises; const failed = (work) => work().then(() => 'ok', (e) => [e.code, e.message]);`;
+    expect(
+      await result(
+        `${failed} const found = []; for (let n = 0; n < 101; n++) found.push(await failed(() => dns.lookup('raw.test'))); return [found[99], found[100]]`,
+      ),
+    ).toEqual(['ok', ['TOO_MANY_LOOKUPS', expect.stringContaining('one run may look up at most 100 names')]]);
+    expect(
+      await result(
+        `${failed} return [await failed(() => dns.lookup('none.test')), await failed(async () => dns.setServers(['8.8.8.8'])),
+           await failed(async () => new (require('dns').Resolver)().setServers(['8.8.8.8'])), await failed(() => dns.resolveAny('raw.test')), await failed(() => dns.lookup('a\\nCONNECT b 1'))]`,
+      ),
+    ).toEqual([
+      ['ENOTFOUND', expect.stringMatching(/^getaddrinfo ENOTFOUND none.test/)],
+      ['EACCES', expect.stringContaining('a component cannot choose its name servers')],
+      ['EACCES', expect.stringContaining('a component cannot choose its name servers')],
+      ['ENOTIMP', expect.stringContaining('resolveAny')],
+      ['ENOTFOUND', expect.stringContaining('not a host name')],
+    ]);
   });
 
   it('cannot reach a unix socket, nor smuggle a second line to the guard', async () => {

@@ -23,6 +23,38 @@ interface OpenSocket extends Omit<Socket, 'connecting'> {
 
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
+const plainConnect = Reflect.get(net.Socket.prototype, 'connect') as Connect;
+
+/**
+ * Sends the guard one line and resolves with the line of its answer. Rejects with an error whose code is the guard's.
+ * @param bytes limit of the answer.
+ */
+export const askGuard = (egress: string, line: string, bytes: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = new net.Socket();
+    const chunks: Buffer[] = [];
+    let length = 0;
+    socket.on('error', reject);
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > bytes) socket.destroy(new Error('the answer of the egress guard is too long'));
+    });
+    socket.on('close', () => {
+      const [word = '', rest = ''] = splitOnce(Buffer.concat(chunks).toString('utf8').trimEnd());
+      if (word === 'OK') return resolve(rest);
+      const [code = '', text = ''] = splitOnce(rest);
+      reject(Object.assign(new Error(text || 'the egress guard closed the connection'), { code: code || REFUSED }));
+    });
+    plainConnect.call(socket, { path: egress });
+    socket.end(`${line}\n`);
+  });
+
+const splitOnce = (text: string): readonly string[] => {
+  const space = text.indexOf(' ');
+  return space < 0 ? [text] : [text.slice(0, space), text.slice(space + 1)];
+};
+
 /** Normalizes the arguments of connect. Node internally passes one array of options and listener. */
 const spread = (args: readonly unknown[]): readonly unknown[] =>
   Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
@@ -110,7 +142,6 @@ const askFirst = (outer: Socket, target: Target): void => {
 
 /** Routes all sockets through the guard's socket `egress`. With null, every connection is refused. */
 export const tunnelSockets = (egress: string | null): void => {
-  const connect = Reflect.get(net.Socket.prototype, 'connect') as Connect;
   const tunnelled: Connect = function (this: Socket, ...args) {
     const given = spread(args);
     const options = optionsOf(given);
@@ -121,7 +152,7 @@ export const tunnelSockets = (egress: string | null): void => {
     if (!isValid(target)) return refuse(this, target, 'host or port is not valid');
     if (egress === null) return refuse(this, target, 'this process has no network');
     askFirst(this, target);
-    return connect.call(this, { path: egress });
+    return plainConnect.call(this, { path: egress });
   };
   net.Socket.prototype.connect = tunnelled;
   const secure = tls.connect as (...args: unknown[]) => TLSSocket;

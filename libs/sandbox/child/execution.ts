@@ -1,6 +1,6 @@
 import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
 import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
-import { channelFault, isTime, keyFault } from '../protocol/run-names.js';
+import { channelFault, keyFault } from '../protocol/run-names.js';
 import { emitBytes, logBytes, replyBytes } from '../protocol/run-size.js';
 import { wellFormed } from '../../kernel/well-formed.js';
 import { messageOf } from '../../kernel/error-message.js';

@@ -18,11 +18,13 @@ import { captureConsole, currentExecution, endOnStrayErrors } from './attributio
 import { BoundComponent, componentOf } from './component.js';
 import { describeComponent } from './describe.js';
 import { tunnelSockets } from './egress-socket.js';
+import { lookUpNames } from './names.js';
 import { textOfError } from './error-text.js';
 import { Execution } from './execution.js';
 import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
+import { offerBindings } from './node-stand-ins.js';
 import { bundleFile, openBundle, usePackages } from './load-bundle.js';
 import { requestSender } from './request-sender.js';
 import { RunQueue } from './run-queue.js';
@@ -78,6 +80,7 @@ class Child {
     for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
     process.env.PD_COMPONENT = settings.sourceId;
     tunnelSockets(settings.egress);
+    lookUpNames(settings.egress, () => currentExecution.getStore());
     liveIn(settings.tmp);
     this.queue.concurrency = settings.concurrency;
     this.db = new SourceDb(settings.db);
@@ -177,6 +180,7 @@ const start = (): void => {
   const child = new Child();
   captureConsole();
   offerWrappers();
+  offerBindings();
   process.on('exit', (code) => {
     const owner = currentExecution.getStore();
     if (owner?.over === true) late.report(owner.n, 'exit');

@@ -1,17 +1,19 @@
 import Module, { createRequire } from 'node:module';
-import { type ConfiguredRequest } from '../../component-model/http-request.js';
+import { type ChangedRequest } from '../shim/http-request.js';
 
 interface RequestClient {
-  send(request: ConfiguredRequest): Promise<unknown>;
+  send(request: ChangedRequest, isForm: boolean): Promise<unknown>;
 }
 
+export type SendRequest = RequestClient['send'];
+
 /** Loads the code that sends configured requests when the first one is sent, because most runs send none. */
-export const requestSender = (code: string | null): ((request: ConfiguredRequest) => Promise<unknown>) | undefined => {
+export const requestSender = (code: string | null): SendRequest | undefined => {
   if (code === null) return undefined;
   let client: RequestClient | undefined;
-  return (request) => {
+  return (request, isForm) => {
     client ??= loaded(code);
-    return client.send(request);
+    return client.send(request, isForm);
   };
 };
 

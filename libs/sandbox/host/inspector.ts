@@ -4,11 +4,14 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { AskedProcess } from './asked-process.js';
 import { type BuildLimits, type BundledPackages } from '../bundler/bundler.js';
 import { type BundleInput } from '../bundler/component-files.js';
+import { type Problem } from '../bundler/build-message.js';
 import { type PackageSource } from '../bundler/packages.js';
 import { PACKAGES } from '../protocol/packages.js';
 import { BuildJail } from '../bundler/build-jail.js';
 import { type ComponentPackages, type PackageLock } from '../../component-model/package-lock.js';
 import { parseChildMessage } from '../protocol/child-message.js';
+import { WARNING_LIMITS } from '../../component-model/warning-limits.js';
+import { type Warning } from '../../kernel/warning.js';
 import { type ComponentMetadata } from '../../component-model/component-metadata.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher } from './jail-launcher.js';
 import { type JailLevel } from '../jail/jail-level.js';
@@ -88,9 +91,10 @@ export const createInspector = (options: InspectorOptions): Inspector => {
   return {
     inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8'), null),
     inspect: async (code, { workspaceId = '', lock, ...input } = {}) => {
-      const { bundle, packages: used } = await builds.bundle({ ...input, code }, { workspaceId, lock });
+      const { bundle, assignments, packages: used } = await builds.bundle({ ...input, code }, { workspaceId, lock });
       try {
-        const metadata = await describe(bundle, used);
+        const described = await describe(bundle, used);
+        const metadata = { ...described, warnings: [...assignments.map(warningOf), ...described.warnings] };
         return { bundle, metadata, ...(used ? { packages: packagesOf(used) } : {}) };
       } finally {
         await used?.installed.release();
@@ -107,6 +111,13 @@ const packagesOf = ({ installed, externals, native, ms }: BundledPackages): Comp
   const { lock, warnings, bytes, cached } = installed;
   return { lock, externals, hasMachineCode: native !== null, warnings, bytes, cached, ms };
 };
+
+/** Warning of an assignment to a constant (docs/reference/component-model.md#assigned-constants). */
+const warningOf = ({ text, file, line, column }: Problem): Warning => ({
+  code: 'assigned_constant',
+  message: `${text}: the line throws a TypeError when it runs`.slice(0, WARNING_LIMITS.message),
+  path: `${file ?? ''}:${line}:${column}`.slice(-WARNING_LIMITS.path),
+});
 
 const invalid = (message: string, details: Readonly<Record<string, unknown>> = { name: 'UserError' }): DomainError =>
   new DomainError('component.invalid', message, details);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import http from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type ConfiguredRequest } from '../../component-model/http-request.js';
-import { send } from './http-request.js';
+import { type ChangedRequest, send } from './http-request.js';
 
 interface Echo {
   readonly method: string;
@@ -88,6 +88,85 @@ describe('a configured request', () => {
     const echo = await sent({ method: 'POST', body });
     expect(echo.body).toBe(text);
     expect(echo.headers['content-type']).toBe(type);
+  });
+
+  const made = async (request: ChangedRequest): Promise<Echo> =>
+    (await send({ url: `${base}/echo`, method: 'POST', ...request }, false)) as Echo;
+
+  // docs/reference/component-model.md#http-request-changed
+  it.each<[string, unknown, string, string]>([
+    ['an object', { a: [1], type: 'order' }, '{"a":[1],"type":"order"}', 'application/json'],
+    ['an empty object', {}, '{}', 'application/json'],
+    [
+      'an object with a type of the form and no content',
+      { type: 'raw', id: 1 },
+      '{"type":"raw","id":1}',
+      'application/json',
+    ],
+    ['a list', [1, { b: 2 }], '[1,{"b":2}]', 'application/json'],
+    ['a number', 7, '7', 'application/json'],
+    ['a text', 'plain', 'plain', 'text/plain'],
+    ['a text of JSON', '{"a":1}', '{"a":1}', 'text/plain'],
+    ['bytes', Buffer.from('bytes'), 'bytes', 'application/octet-stream'],
+    ['a form', new URLSearchParams({ a: 'x y' }), 'a=x+y', 'application/x-www-form-urlencoded'],
+    ['a body as the form writes it', { mode: 'raw', raw: 'r', contentType: 'text/x' }, 'r', 'text/x'],
+    ['a raw object', { type: 'raw', raw: { a: 1 } }, '{"a":1}', 'application/json'],
+    ['fields by name', { type: 'fields', fields: { a: 1, b: { c: 2 } } }, '{"a":"1","b":{"c":2}}', 'application/json'],
+  ])('sends a body that the component made: %s', async (_, body, text, type) => {
+    const echo = await made({ body });
+    expect(echo.body).toBe(text);
+    expect(echo.headers['content-type']).toBe(type);
+  });
+
+  it.each<[string, unknown]>([
+    ['an object', { a: '1', b: ['2', 3], none: undefined, nothing: null }],
+    [
+      'a list of the form',
+      [
+        { name: 'a', value: '1' },
+        { name: 'b', value: '2' },
+        { name: 'b', value: 3 },
+      ],
+    ],
+    [
+      'a list of pairs',
+      [
+        ['a', '1'],
+        ['b', '2'],
+        ['b', '3'],
+      ],
+    ],
+    ['URLSearchParams', new URLSearchParams('a=1&b=2&b=3')],
+    ['a list with names beside', Object.assign([{ name: 'a', value: 1 }], { b: [2, 3] })],
+  ])('takes params and headers as %s', async (_, pairs) => {
+    const echo = await made({ params: pairs, headers: pairs });
+    expect([...new URL(echo.url, base).searchParams]).toEqual([
+      ['a', '1'],
+      ['b', '2'],
+      ['b', '3'],
+    ]);
+    expect(echo.headers).toMatchObject({ a: '1', b: '2, 3' });
+  });
+
+  it('takes a URL, a method in small letters, Headers, and auth without a type', async () => {
+    const echo = await made({
+      url: new URL(`${base}/items/7`),
+      method: 'put',
+      headers: new Headers({ 'X-A': 'b' }),
+      auth: { username: 'u', password: 'p' },
+    });
+    expect(echo).toMatchObject({
+      method: 'PUT',
+      url: '/items/7',
+      headers: { 'x-a': 'b', authorization: 'Basic dTpw' },
+    });
+    expect((await made({ auth: { token: 't' } })).headers['authorization']).toBe('Bearer t');
+    const own = { headers: { Authorization: 'own' }, auth: { type: 'basic', username: 'u' } };
+    expect((await made(own)).headers['authorization']).toBe('own');
+  });
+
+  it.each([undefined, null, '', 7])('refuses the url %j', async (url) => {
+    await expect(send({ url })).rejects.toThrow('http_request: url must be a text or URL');
   });
 
   it('sends fields as a form of several parts', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type BundleInput } from '../bundler/component-files.js';
-import { type PackageSource } from '../bundler/packages.js';
+import { noPackages, type PackageSource } from '../bundler/packages.js';
 import { type Built } from '../bundler/bundler.js';
 import { componentOf } from '../child/component.js';
 import { loadBundle } from '../child/load-bundle.js';
@@ -106,6 +106,37 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
     expect((await failing({ code: `import axios from 'axios'; export default {}` })).code).toBe(
       'component.package_unavailable',
     );
+  });
+
+  // docs/reference/component-model.md#assigned-constants
+  it.each([
+    ['=', 'const a = 1', 'a = 2'],
+    ['+=', 'const a = 1', 'a += 2'],
+    ['++', 'const a = 1', 'a++'],
+    ['a list', 'const a = 1', '[a] = [2]'],
+    ['a loop', 'const a = 1', 'for (a of [2]);'],
+    ['an object', 'const a = 1', '({ b: a } = { b: 2 })'],
+    ['an object by name', 'const a = 1', '({ a } = { a: 2 })'],
+    ['an object by name with a default', 'const a = 1', '({ a = 3 } = { a: 2 })'],
+    ['after a line without a semicolon', 'const a = 1', 'let b = 1\n        a = 2'],
+    ['at the start of a block', 'const a = 1', 'if (true) { a = 2 }'],
+    ['an import', "import { EOL as a } from 'node:os'", 'a = 2'],
+  ])('an assignment to a constant warns, and throws when it runs: %s', async (_what, before, line) => {
+    const code = `${before};\nexport default { name: "n", run() { ${line} }, read() { return typeof a } }`;
+    const built = await bundleWith({ code }, noPackages);
+    expect(built.assignments).toMatchObject([
+      { text: expect.stringMatching(/^Cannot assign to/), file: 'component.mjs', line: expect.any(Number) },
+    ]);
+    const { run, read } = componentOf(loadBundle(built.bundle)) as unknown as Record<'run' | 'read', () => unknown>;
+    expect(run).toThrow('Assignment to constant variable.');
+    expect(read()).not.toBe('undefined');
+  });
+
+  it('an assignment to a constant that is not reached changes nothing', async () => {
+    const code = 'const a = 1; export default { name: "n", run(go) { if (go) a = 2; a ||= 3; return a } }';
+    const { run } = (await load({ code })) as unknown as { run: (go: boolean) => unknown };
+    expect(run(false)).toBe(1);
+    expect(() => run(true)).toThrow('Assignment to constant variable.');
   });
 
   it('keeps names for readable stack traces', async () => {

@@ -25,7 +25,7 @@ describe('components in a vm2 realm, against the plain child', () => {
   beforeAll(async () => {
     const egress = createEgress({ allow: ['127.0.0.1'] });
     sockets = await EgressSockets.create('sluice-test-egress', { policy: egress.policy, lookup: egress.lookup });
-    const egressSocket = (_workspace: string, sourceId: string) => sockets.pathFor(sourceId);
+    const egressSocket = (workspaceId: string, sourceId: string) => sockets.pathFor(workspaceId, sourceId);
     plain = await ComponentSandboxes.open(await detectIsolation('auto'), { egressSocket });
     realm = await ComponentSandboxes.open(await detectIsolation('vm2'), { egressSocket });
     const feed = await readFile(example('feeds', 'releases.atom'));
