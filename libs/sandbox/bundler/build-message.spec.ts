@@ -36,7 +36,7 @@ describe('an answer of a build process', () => {
     const raw = Buffer.from('the code');
     const answer = parseReply({
       index: 0,
-      json: Buffer.from('{"kind":"bundle","inputs":[],"externals":[],"native":null}'),
+      json: Buffer.from('{"kind":"bundle","inputs":[],"externals":[],"assignments":[],"native":null}'),
       raw,
     });
     raw.fill(0);

@@ -255,6 +255,17 @@ describe('network of a jailed component', () => {
     ]);
   });
 
+  it('stands in for the bindings that packages read, and for no other', async () => {
+    expect(
+      await result(
+        `const { fs, os } = process.binding('constants');
+         const code = (name) => { try { return typeof process.binding(name); } catch (e) { return e.code; } };
+         return [fs.O_RDONLY, os.signals.SIGTERM, process.binding('util').isDate(new Date()), process.binding('http_parser').methods.includes('GET'), 'fs' in process.binding('natives'), process.binding('uv').UV_EOF,
+           ['fs', 'tcp_wrap', 'spawn_sync', 'process_wrap', 'contextify', '__proto__', 'none'].map(code)]`,
+      ),
+    ).toEqual([0, 15, true, true, true, -4095, Array.from({ length: 7 }, () => 'ERR_ACCESS_DENIED')]);
+  });
+
   it('cannot reach a unix socket, nor smuggle a second line to the guard', async () => {
     expect(
       await result(`return new Promise((resolve) => net.connect('/egress.sock').on('error', (e) => resolve(e.code)))`),
