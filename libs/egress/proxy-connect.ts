@@ -111,10 +111,8 @@ export const connectThrough = (
         if (read.length > MAX_ANSWER_BYTES || socket.readableEnded) failed('PROXY_NO_ANSWER', true);
         return;
       }
-      const status = Number(/^HTTP\/1\.\d (\d{3})/.exec(read.toString('latin1', 0, end))?.[1] ?? 0);
-      if (status === 0) return failed('PROXY_NO_ANSWER', true);
-      if (status === 407) return failed('PROXY_AUTHENTICATION', true);
-      if (status < 200 || status > 299) return failed(`PROXY_STATUS_${status}`, false);
+      const fault = faultOf(read.toString('latin1', 0, end));
+      if (fault) return failed(fault.code, fault.isOwn);
       const rest = read.subarray(end + 4);
       if (rest.length > 0) socket.unshift(rest);
       over(undefined);
@@ -131,6 +129,14 @@ export const connectThrough = (
       socket.write(requestFor(proxy, host, port));
     });
   });
+
+/** What keeps a head from being the proxy's consent, and whether that is the proxy's own fault. */
+const faultOf = (head: string): { readonly code: string; readonly isOwn: boolean } | undefined => {
+  const status = Number(/^HTTP\/1\.\d (\d{3})/.exec(head)?.[1] ?? 0);
+  if (status === 0) return { code: 'PROXY_NO_ANSWER', isOwn: true };
+  if (status === 407) return { code: 'PROXY_AUTHENTICATION', isOwn: true };
+  return status < 200 || status > 299 ? { code: `PROXY_STATUS_${status}`, isOwn: false } : undefined;
+};
 
 const requestFor = ({ authorization }: ProxyServer, host: string, port: number): string => {
   const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

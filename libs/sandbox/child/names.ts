@@ -76,8 +76,9 @@ const lookupOptions = (given: unknown): LookupOptions => {
     throw Object.assign(new TypeError(`The property 'options.family' must be one of: 0, 4, 6`), {
       code: 'ERR_INVALID_ARG_VALUE',
     });
-  const order = options['order'] ?? (options['verbatim'] === false ? 'ipv4first' : dns.getDefaultResultOrder());
-  return { family, all: options['all'] === true, order: String(order) };
+  const usual = options['verbatim'] === false ? 'ipv4first' : dns.getDefaultResultOrder();
+  const { order } = options;
+  return { family, all: options['all'] === true, order: typeof order === 'string' ? order : usual };
 };
 
 const inOrder = (addresses: readonly Address[], order: string): readonly Address[] => {

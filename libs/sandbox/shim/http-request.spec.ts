@@ -37,7 +37,7 @@ describe('a configured request', () => {
   });
 
   const sent = async (request: { [K in keyof ConfiguredRequest]?: ConfiguredRequest[K] | undefined }): Promise<Echo> =>
-    (await send({ url: `${base}/echo`, ...request } as ConfiguredRequest)) as Echo;
+    (await send({ url: `${base}/echo`, ...request })) as Echo;
 
   it('has method, query, headers, in the order and number given', async () => {
     const echo = await sent({

@@ -49,10 +49,12 @@ const pairsIn = (given: unknown): Pair[] => {
   return [...listed.filter(([name]) => name !== ''), ...beside];
 };
 
+const shown = (value: unknown): string => String(value);
+
 const textOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
-  return isObject(value) && !(value instanceof URL) ? JSON.stringify(value) : String(value);
+  return isObject(value) && !(value instanceof URL) ? JSON.stringify(value) : shown(value);
 };
 
 const pairsOf = (given: unknown): [string, string][] => pairsIn(given).map(([name, value]) => [name, textOf(value)]);
