@@ -75,8 +75,10 @@ export const openEgressSocket = async (options: EgressSocketOptions): Promise<Eg
   const limits = { ...DEFAULT_EGRESS_LIMITS, ...options.limits };
   const { policy, workspaceId = '', turns = egressTurns() } = options;
   const lookup = turns.addresses.lookupFor(workspaceId, options.lookup ?? guardedLookup(policy));
-  const { records } = options;
-  const names: Names = { policy, lookup, workspaceId, turns: turns.records, ...(records ? { records } : {}) };
+  const { records, proxy } = options;
+  const areElsewhere = proxy?.resolvesNames === true;
+  const asking = { policy, lookup, workspaceId, areElsewhere, turns: turns.records };
+  const names: Names = { ...asking, ...(records ? { records } : {}) };
   const open = new Set<EgressTunnel>();
   await freePath(options.path);
 

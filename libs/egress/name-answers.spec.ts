@@ -10,7 +10,7 @@ const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   'mixed.test': ['93.184.216.34', '127.0.0.1'],
 };
 
-const world = () => {
+const world = (over: Partial<Names> = {}) => {
   const asked: string[] = [];
   const policy = new AddressPolicy([]);
   const lookup = guardedLookup(policy, (name) => {
@@ -25,6 +25,7 @@ const world = () => {
     workspaceId: 'o_1',
     turns: new LookupTurns(RECORD_LOOKUPS),
     records: (name, type) => Promise.resolve([`${type} of ${name}`]),
+    ...over,
   };
   return {
     asked,
@@ -40,6 +41,17 @@ describe('a look-up of a component', () => {
       { address: '2606:2800:220:1::1', family: 6 },
     ]);
     expect(await world().answer('LOOKUP ADDRESS 1.1.1.1')).toEqual([{ address: '1.1.1.1', family: 4 }]);
+  });
+
+  it('that finds nothing says how to connect where the outgoing proxy resolves names', async () => {
+    const failure = (line: string, over: Partial<Names>): Promise<unknown> =>
+      world(over).answer(line).catch((error: unknown) => error);
+    expect(await failure('LOOKUP ADDRESS gone.test', { areElsewhere: true })).toMatchObject({
+      code: 'ENOTFOUND',
+      message: 'none: the outgoing proxy of this server resolves names, so connect by name',
+    });
+    expect(await failure('LOOKUP ADDRESS inner.test', { areElsewhere: true })).toMatchObject({ code: 'EGRESS_REFUSED' });
+    expect(await failure('LOOKUP ADDRESS gone.test', {})).toMatchObject({ message: 'none' });
   });
 
   it.each([

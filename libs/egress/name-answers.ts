@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { messageOf } from '../kernel/error-message.js';
 import { EgressRefused, type AddressPolicy } from './address-policy.js';
 import { type GuardedLookup, normalizeHost } from './guarded-lookup.js';
 import { type LookupTurns } from './lookup-turns.js';
@@ -29,6 +30,8 @@ export interface Names {
   readonly turns: LookupTurns;
   readonly workspaceId: string;
   readonly records?: RecordResolver;
+  /** The outgoing proxy resolves names, and this server may know none of them. */
+  readonly areElsewhere?: boolean;
 }
 
 /** Whether a request line asks for a name and not for a connection. */
@@ -42,11 +45,17 @@ export const isLookup = (line: string): boolean => line.startsWith('LOOKUP ');
 export const answerLookup = async (line: string, names: Names, isWanted: () => boolean): Promise<string> => {
   const [, type, host] = /^LOOKUP ([A-Z]{1,10}) (\S{1,255})\r?$/.exec(line) ?? [];
   if (type === undefined || host === undefined) throw coded('BAD_REQUEST', 'expected "LOOKUP <type> <name>"');
-  const answer = JSON.stringify(
-    type === 'ADDRESS' ? await names.lookup(host) : await recordsOf(host, type, names, isWanted),
-  );
+  const asked = type === 'ADDRESS' ? names.lookup(host) : recordsOf(host, type, names, isWanted);
+  const answer = JSON.stringify(await (names.areElsewhere === true ? asked.catch(sayElsewhere) : asked));
   if (Buffer.byteLength(answer) <= MAX_ANSWER) return answer;
   throw coded('EBADRESP', `the answer for ${host} has more than ${MAX_ANSWER} bytes`);
+};
+
+/** Adds the way out to the error of a resolver. */
+const sayElsewhere = (error: unknown): never => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'EFAIL';
+  if (error instanceof EgressRefused || code === 'BAD_REQUEST' || code === 'TOO_MANY_LOOKUPS') throw error;
+  throw coded(code, `${messageOf(error)}: the outgoing proxy of this server resolves names, so connect by name`);
 };
 
 const coded = (code: string, text: string): Error => Object.assign(new Error(text), { code });

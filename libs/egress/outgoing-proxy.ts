@@ -51,6 +51,10 @@ export class OutgoingProxy {
     this.noProxy = noProxyOf(options.noProxy);
   }
 
+  get resolvesNames(): boolean {
+    return this.options.resolvesNames;
+  }
+
   /** Decides about a host that a user named. Rejects with EgressRefused, or with the error of the look-up. */
   async route(host: string, port: number, lookup: GuardedLookup): Promise<Route> {
     const { server, resolvesNames } = this.options;

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { startHttpProxy } from '#libs/egress/testing/http-proxy.js';
 import { NpmRegistry, tarballOf } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { type InstalledPackages } from '#libs/sandbox/bundler/packages.js';
@@ -73,26 +72,6 @@ const install = (store: PackageStore, specifiers: readonly string[], more: objec
   store.install({ specifiers, workspaceId: 'o_one', ...more });
 
 describe('installing packages', () => {
-  // docs/reference/component-model.md#egress-proxy
-  it('asks the registry through the outgoing proxy, or directly where NO_PROXY names it', async () => {
-    await registry.publish('proxied', '1.0.0');
-    const proxy = await startHttpProxy();
-    try {
-      const url = `http://127.0.0.1:${proxy.port}`;
-      const { host } = new URL(registry.url);
-      const exempt = storeWith({ proxy: { url, noProxy: ['127.0.0.1'], resolvesNames: false } });
-      await install(exempt, ['proxied']);
-      expect(proxy.asked).toEqual([]);
-      await exempt.close();
-      removeDir(folder);
-      folder = tempDir('packages');
-      await install(storeWith({ proxy: { url, noProxy: [], resolvesNames: false } }), ['proxied']);
-      expect(new Set(proxy.asked)).toEqual(new Set([host]));
-    } finally {
-      await proxy.close();
-    }
-  });
-
   it('takes the newest version and pins it, so that the lock never asks for a newer one', async () => {
     await registry.publish('pinned', '1.0.0');
     const store = storeWith();

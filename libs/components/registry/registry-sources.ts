@@ -80,7 +80,7 @@ export class RegistrySources {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
-    return text === undefined ? undefined : (JSON.parse(text) as RegistrySource);
+    return text === undefined ? undefined : { license: UNREAD_LICENCE, ...(JSON.parse(text) as RegistrySource) };
   }
 
   private async must(name: string): Promise<RegistrySource> {
@@ -164,6 +164,8 @@ const nameOf = (from: string): string => {
   return name.replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '');
 };
 
+/** Of a source that an earlier release copied. */
+const UNREAD_LICENCE = 'not read yet: update the source';
 const MOST_BYTES = 1024 * 1024;
 const LICENCE_FILE = /^(?:licen[cs]e|copying)(?:[.-][\w.-]{1,40})?$/i;
 
