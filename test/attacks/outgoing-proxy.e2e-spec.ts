@@ -1,30 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { ProxyAgent, request } from 'undici';
-import { startHttpProxy, type HttpProxy } from '#libs/egress/testing/http-proxy.js';
+import { startHttpProxy } from '#libs/egress/testing/http-proxy.js';
 import { componentCode, CUSTOM_HTTP, relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
 /** A proxy that leads every name to this machine, in front of a service that trusts local clients. */
-const PROXY_PORT = 28_141;
-let inner: Server;
 let hits = 0;
-let innerPort: number;
-let proxy: HttpProxy;
+const inner = createServer((_, response) => {
+  hits++;
+  response.end('export default {}');
+}).listen(0, '127.0.0.1');
+await once(inner, 'listening');
+const innerPort = (inner.address() as AddressInfo).port;
+// Before the servers below, because it is one of their settings.
+const proxy = await startHttpProxy({ resolve: () => ({ host: '127.0.0.1', port: innerPort }) });
 
 beforeAll(async () => {
-  inner = createServer((_, response) => {
-    hits++;
-    response.end('export default {}');
-  }).listen(0, '127.0.0.1');
-  await once(inner, 'listening');
-  innerPort = (inner.address() as AddressInfo).port;
-  proxy = await startHttpProxy({ port: PROXY_PORT, resolve: () => ({ host: '127.0.0.1', port: innerPort }) });
   // Control: a client that trusts the proxy reaches the service under any name.
-  const dispatcher = new ProxyAgent({ uri: `http://127.0.0.1:${PROXY_PORT}`, proxyTunnel: true });
+  const dispatcher = new ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, proxyTunnel: true });
   expect((await request('http://anything.example/', { dispatcher })).statusCode).toBe(200);
   await dispatcher.close();
   expect(hits).toBe(1);
@@ -37,7 +34,7 @@ afterAll(async () => {
   await new Promise((resolve) => inner.close(resolve));
 });
 
-const PROXY = `http://user:proxy-secret@127.0.0.1:${PROXY_PORT}`;
+const PROXY = `http://user:proxy-secret@127.0.0.1:${proxy.port}`;
 
 describe.each<readonly [string, Record<string, string | undefined>]>([
   ['resolves to loopback', { SLUICE_EGRESS_ALLOW: undefined, HTTPS_PROXY: PROXY }],
@@ -53,8 +50,8 @@ describe.each<readonly [string, Record<string, string | undefined>]>([
     `http://127.0.0.1:${innerPort}/`,
     `http://localhost:${innerPort}/`,
     `http://[::ffff:127.0.0.1]:${innerPort}/`,
-    `http://127.0.0.1:${PROXY_PORT}/`,
-    `http://localhost:${PROXY_PORT}/`,
+    `http://127.0.0.1:${proxy.port}/`,
+    `http://localhost:${proxy.port}/`,
     'http://169.254.169.254/',
   ];
 
@@ -107,8 +104,8 @@ describe('the own port of an outgoing proxy whose network the operator allows', 
       },`,
     });
     const given = [
-      `http://127.0.0.1:${PROXY_PORT}/`,
-      `http://127.7.7.7:${PROXY_PORT}/`,
+      `http://127.0.0.1:${proxy.port}/`,
+      `http://127.7.7.7:${proxy.port}/`,
       `http://127.0.0.1:${innerPort}/`,
     ];
     const answer = await instance.post(await instance.deploy(code), given);

@@ -63,6 +63,18 @@ describe('warnings about a component', () => {
     expect(read.warnings).toEqual(expected);
   });
 
+  // docs/reference/component-model.md#assigned-constants
+  it('tell where a constant is assigned', async () => {
+    const { body } = await post({ component_code: code(`${HTTP} run() { const once = 1; once = 2; }`) });
+    expect(body.warnings).toEqual([
+      {
+        code: 'assigned_constant',
+        message: expect.stringMatching(/"once".*: the line throws a TypeError when it runs$/),
+        path: expect.stringMatching(/^component\.js:2:\d+$/),
+      },
+    ]);
+  });
+
   // docs/reference/rest-api.md#reply-warnings
   it('are shown when a source is deployed from stored or given code, and when it is updated', async () => {
     const { data } = (await post({ component_code: slip() })).body;
