@@ -45,12 +45,16 @@ describe('a look-up of a component', () => {
 
   it('that finds nothing says how to connect where the outgoing proxy resolves names', async () => {
     const failure = (line: string, over: Partial<Names>): Promise<unknown> =>
-      world(over).answer(line).catch((error: unknown) => error);
+      world(over)
+        .answer(line)
+        .catch((error: unknown) => error);
     expect(await failure('LOOKUP ADDRESS gone.test', { areElsewhere: true })).toMatchObject({
       code: 'ENOTFOUND',
       message: 'none: the outgoing proxy of this server resolves names, so connect by name',
     });
-    expect(await failure('LOOKUP ADDRESS inner.test', { areElsewhere: true })).toMatchObject({ code: 'EGRESS_REFUSED' });
+    expect(await failure('LOOKUP ADDRESS inner.test', { areElsewhere: true })).toMatchObject({
+      code: 'EGRESS_REFUSED',
+    });
     expect(await failure('LOOKUP ADDRESS gone.test', {})).toMatchObject({ message: 'none' });
   });
 

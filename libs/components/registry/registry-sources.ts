@@ -80,7 +80,9 @@ export class RegistrySources {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
-    return text === undefined ? undefined : { license: UNREAD_LICENCE, ...(JSON.parse(text) as RegistrySource) };
+    const stored =
+      text === undefined ? undefined : (JSON.parse(text) as Omit<RegistrySource, 'license'> & Partial<RegistrySource>);
+    return stored && { license: UNREAD_LICENCE, ...stored };
   }
 
   private async must(name: string): Promise<RegistrySource> {
