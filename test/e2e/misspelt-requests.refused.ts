@@ -219,7 +219,7 @@ export const REFUSED: readonly Refused[] = [
     {},
     404,
     'source_not_found',
-    'there is no source {component}: sc_… is the id of a component, and the id of a source begins with dc_',
+    'there is no source {component} in your workspaces: sc_… is the id of a component, and the id of a source begins with dc_',
   ],
   [
     'a limit that is no number',
