@@ -40,6 +40,7 @@ describe('a reply of a component', () => {
     expect([answer.status, answer.headers['x-a'], answer.text]).toEqual([201, 'b', 'alive']);
   };
 
+  // docs/reference/component-model.md#respond-headers
   it.each([
     ['trailer', 'x'],
     ['Trailer', 'x-a'],
@@ -50,6 +51,14 @@ describe('a reply of a component', () => {
     ['upgrade', 'websocket'],
     ['te', 'trailers'],
     ['proxy-connection', 'close'],
+  ])('with header %j, which is of the connection, goes out whole without it', async (name, value) => {
+    const answer = await instance.post(obedient, { headers: { [name]: value, 'x-a': 'b' }, body: 'whole' });
+    expect([answer.status, answer.text, answer.headers['x-a']]).toEqual([200, 'whole', 'b']);
+    expect(answer.headers[name.toLowerCase()]).not.toBe(value);
+    await serverLives();
+  });
+
+  it.each([
     ['x-long', 'x'.repeat(20_000)],
     ['x-beyond', '\u20ac'],
     ['x-split', 'a\r\nset-cookie: b=c'],

@@ -115,6 +115,7 @@ const idFor = (template: string, name: string): string => {
     case 'workspaces userId':
       return owner.id;
     case 'orgs id':
+    case 'orgs workspaceId':
     case 'workspaces id':
     case 'workspaces workspaceId':
       return owner.workspaceId;

@@ -86,6 +86,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   'error-own-map': ['libs/sandbox/bundler/source-map.spec.ts', 'is that of the uploaded text'],
   'error-once': ['libs/runner/source-runner.spec.ts', 'repeats after a crash only the invocations that were not'],
   'run-log': ['libs/runner/run-log.spec.ts', 'is wide, at debug when the run went well'],
+  'egress-proxy': ['libs/egress/outgoing-proxy.spec.ts', 'asks for the checked address and keeps the name in Host'],
   'name-lookups': ['test/attacks/name-lookups.e2e-spec.ts', 'show no address to which the guard would not connect'],
   'assigned-constants': ['libs/sandbox/testing/bundler.suite.ts', 'an assignment to a constant warns'],
   'emit-ts-unread': ['libs/sandbox/child/execution.spec.ts', 'goes out without it: %s'],
