@@ -49,8 +49,12 @@ export const FREE_UNSENT_BYTES = 1 << 20;
 export const STALLED_CHECKS = 20;
 /** Bytes that are handed to the connection at once. */
 const PART_BYTES = 64 << 10;
-/** Comments that are sent to a client that closed its side: one that is gone resets the connection at the first. */
-const PROBES = 2;
+/**
+ * Milliseconds after a client closed its side at which a comment is sent to it. The system of one that is gone answers the
+ * first with a reset, and the next finds the connection closed.
+ */
+const PROBES_AFTER_MS = [0, 20, 500, 2_000];
+const PROBE = Buffer.from(':\n\n');
 /** Milliseconds after which a browser connects again. */
 const RETRY_MS = 1_000;
 /** Entries of a queue that were sent, after which it is cut. */
@@ -85,7 +89,6 @@ export class EventStream implements Writing {
   private takenBefore = 0;
   private stalledChecks = 0;
   private onSent: (() => void) | undefined;
-  private probes = 0;
   private over = false;
 
   /** @param onEnd called once. */
@@ -99,7 +102,9 @@ export class EventStream implements Writing {
     response.once('close', () => this.ended('client left'));
     response.on('drain', () => this.goOn());
     // It may still read. Nothing tells it from one that is gone but the answer of its system to what is sent.
-    response.socket?.once('end', () => (this.probes = PROBES));
+    response.socket?.once('end', () => {
+      for (const ms of PROBES_AFTER_MS) setTimeout(() => this.keepAlive(PROBE), ms).unref();
+    });
   }
 
   get isOver(): boolean {
@@ -158,11 +163,6 @@ export class EventStream implements Writing {
     this.stalledChecks = stands ? this.stalledChecks + 1 : 0;
     this.takenBefore = this.taken;
     return this.stalledChecks >= STALLED_CHECKS;
-  }
-
-  /** Called twice a second. True at the first calls after the client closed its side. */
-  isToProbe(): boolean {
-    return this.probes > 0 && this.probes-- > 0;
   }
 
   writeSome(): number {

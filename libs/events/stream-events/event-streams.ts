@@ -159,7 +159,7 @@ export class EventStreams implements OnModuleDestroy {
         if (!exists) stream.end('emitter deleted');
         else if (!this.ports.mayRead(stream.reader.apiKeyId, stream.reader.workspaceId)) stream.end('access lost');
         else if (stream.isStalled()) stream.cut('too slow');
-        else if (stream.isToProbe() || isAlive) stream.keepAlive(keepAlive);
+        else if (isAlive) stream.keepAlive(keepAlive);
       }
     }
   }
