@@ -250,21 +250,18 @@ describe('150 pages of megabytes that nobody reads', () => {
     expect(delayMs).toBeLessThan(DELAY_MS);
     const page = await pageOf(instance.api, own.id);
     expect([page.status, page.text.length > 5 * MB]).toEqual([200, true]);
-    // A slow machine is still making the first pages.
-    const refused = await eventually(
-      'a refusal',
-      async () => {
-        const reply = await pageOf(stranger.api, source.id);
-        return reply.status === 429 ? reply : undefined;
-      },
-      60_000,
-    );
-    expect([refused.status, refused.body]).toMatchObject([
-      429,
-      { code: 'too_much_in_flight', details: { limit: expect.any(Number), actual: expect.any(Number), scope: 'user' } },
-    ]);
+    // How much of a page the kernel takes for a client that reads nothing differs, so those that came first tell nothing.
+    const answers = all.map(() => '');
+    all.forEach((socket, n) => socket.on('data', (part: Buffer) => (answers[n] ||= part.toString('latin1'))));
     // Those that were begun are whole for who reads on, and then there is room again.
     for (const socket of all) socket.resume();
+    const refused = await eventually(
+      'answers to all',
+      async () => (answers.includes('') ? undefined : answers.filter((answer) => answer.startsWith('HTTP/1.1 429'))),
+      60_000,
+    );
+    expect(refused.length).toBeGreaterThan(50);
+    expect(refused[0]).toMatch(/"code":"too_much_in_flight","details":\{"limit":\d+,"actual":\d+,"scope":"user"/);
     await eventually(
       'room',
       async () => ((await pageOf(stranger.api, source.id)).status === 200 ? true : undefined),
