@@ -17,7 +17,7 @@ import { appEvents } from '#libs/ingress/app-events.js';
 import { manualRuns } from '#libs/ingress/manual-runs.js';
 import { tickEvent } from '#libs/scheduling/tick-event.js';
 import { type AppEvents, type EndpointUrls, type ManualRuns } from '#libs/sources/index.js';
-import { type HookRunner, type SourceTopics } from '#libs/sources/published.js';
+import { type HookRunner, propsOf, type SourceTopics } from '#libs/sources/published.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
 import { ApiModule } from './api.module.js';
@@ -68,7 +68,8 @@ export const manualRunsOf = (
     door,
     timeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 1_000,
     defaultEvent: (sourceId) => {
-      const timer = views.sources.find(sourceId)?.definition.timers[0];
+      const entry = views.sources.find(sourceId);
+      const [timer] = entry === undefined ? [] : propsOf(entry.definition, 'timer');
       return timer ? tickEvent(timer, clock.now()) : '{}';
     },
   });

@@ -50,7 +50,7 @@ const authsIn = async (
   const auths = new Map<string, Readonly<Record<string, unknown>>>();
   for (const { name, type } of props) {
     if (type !== 'app' || !Object.hasOwn(values, name)) continue;
-    const id = accountIdOf({ value: values[name] });
+    const id = accountIdOf(values[name]);
     if (id !== undefined) auths.set(name, await authOf(id));
   }
   return auths;

@@ -46,13 +46,12 @@ const request = {
   runId: 'act_1',
   workspaceId: 'o_1',
   definition: definition({
-    values: {
-      plain: { value: 1 },
-      key: { secretRef: 'sec_1' },
-      call: { value: { url: 'https://a.example', auth: MASKED }, authRef: 'sec_2' },
-    },
-    requestProps: ['call'],
-    dirProps: ['dir'],
+    props: [
+      { kind: 'value', prop: 'plain', value: 1 },
+      { kind: 'secret', prop: 'key', secretRef: 'sec_1' },
+      { kind: 'request', prop: 'call', value: { url: 'https://a.example', auth: MASKED }, secretRef: 'sec_2' },
+      { kind: 'dir', prop: 'dir' },
+    ],
   }),
   secrets: [
     { ref: 'sec_1', text: 'key-text' },

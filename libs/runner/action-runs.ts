@@ -6,10 +6,8 @@ import { type ActionOutcome, type ActionRunner, type ActionRunRequest } from '..
 import { type CallOutcome } from '../component-model/component-call.js';
 import { type ComponentCaller } from '../sandbox/component-caller.js';
 import { userError } from '../sandbox/host/process-end.js';
-import { type BoundProp } from '../sandbox/sandbox.js';
-import { type ConfiguredValue, type SourceDefinition } from '../sources/published.js';
+import { type SourceDefinition } from '../sources/published.js';
 import { type InstallPackages } from './packages-beside.js';
-import { withAuth } from './prop-binder.js';
 import { type PropBinder, type RunnerLogger } from './runner-ports.js';
 import { secretsOf } from './source-process.js';
 
@@ -29,10 +27,12 @@ export interface ActionRunsDependencies {
 export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
   async run(request: ActionRunRequest): Promise<ActionOutcome> {
     const { binder, blobs, packages: install, caller, clock, timeoutMs } = deps;
-    const { runId, workspaceId, definition } = request;
+    const { runId, workspaceId, definition, secrets } = request;
     const { packages } = definition;
     const askedAt = clock.now();
-    const props = await bind(binder, request);
+    // The secrets of a single run are not in the vault.
+    const texts = new Map(secrets.map(({ ref, text }) => [ref, text]));
+    const props = await binder.bind(workspaceId, definition, texts);
     const outcome = await caller.call({
       workspaceId,
       bundleFile: await blobs.fileOf(definition.bundleHash),
@@ -50,32 +50,6 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
     return ended;
   },
 });
-
-/** Binds the props like those of a source. The secrets of a single run are not in the vault. */
-const bind = async (
-  binder: PropBinder,
-  { workspaceId, definition, secrets }: ActionRunRequest,
-): Promise<Readonly<Record<string, BoundProp>>> => {
-  const texts = new Map(secrets.map(({ ref, text }) => [ref, text]));
-  const values = Object.entries(definition.values);
-  const plain = values.flatMap(([name, value]): [string, ConfiguredValue][] => {
-    if ('secretRef' in value) return [];
-    const { authRef: _, ...rest } = value;
-    return [[name, rest]];
-  });
-  const bound = new Map(
-    Object.entries(await binder.bind(workspaceId, { ...definition, values: Object.fromEntries(plain) })),
-  );
-  for (const [name, value] of values) {
-    const text = texts.get('secretRef' in value ? value.secretRef : (value.authRef ?? ''));
-    if (text === undefined) continue;
-    const request = bound.get(name);
-    if ('secretRef' in value) bound.set(name, { kind: 'value', value: text });
-    else if (request?.kind === 'request')
-      bound.set(name, { kind: 'request', value: withAuth(request.value, JSON.parse(text) as object) });
-  }
-  return Object.fromEntries(bound);
-};
 
 const NOTHING: ActionAnswer = { exports: {} };
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { type SourceDefinition } from '../sources/published.js';
 import { propBinder } from './prop-binder.js';
 import { definition } from './testing/source-world.js';
 
@@ -24,8 +23,8 @@ const binder = propBinder(
 describe('the props of a run', () => {
   it('are complete, even one with the name of an inherited property', async () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'url'];
-    const values = Object.fromEntries(names.map((name) => [name, { value: `of ${name}` }]));
-    const bound = await binder.bind('o_1', definition({ values }));
+    const props = names.map((prop) => ({ kind: 'value', prop, value: `of ${prop}` }) as const);
+    const bound = await binder.bind('o_1', definition({ props }));
     expect(Object.entries(bound)).toEqual(names.map((name) => [name, { kind: 'value', value: `of ${name}` }]));
   });
 
@@ -37,11 +36,12 @@ describe('the props of a run', () => {
       { versionOf: () => undefined, freshen: () => undefined, authOf: () => Promise.resolve({}) },
     );
     const value = { url: 'https://a.example', auth: { type: 'bearer', token: '********' } };
-    const values = { call: { value, authRef: 'sec_1' }, open: { value: { url: 'https://b.example' } } };
-    const bound = await withSecrets.bind(
-      'o_1',
-      definition({ values, requestProps: ['call', 'open'], dirProps: ['dir'] }),
-    );
+    const props = [
+      { kind: 'request', prop: 'call', value, secretRef: 'sec_1' },
+      { kind: 'request', prop: 'open', value: { url: 'https://b.example' } },
+      { kind: 'dir', prop: 'dir' },
+    ] as const;
+    const bound = await withSecrets.bind('o_1', definition({ props }));
     expect(bound).toEqual({
       call: { kind: 'request', value: { ...value, auth: { type: 'bearer', token: 'tok' } } },
       open: { kind: 'request', value: { url: 'https://b.example' } },
@@ -50,18 +50,18 @@ describe('the props of a run', () => {
   });
 
   it('do not change the prototype', async () => {
-    const values = JSON.parse('{"__proto__":{"value":{"polluted":true}}}') as SourceDefinition['values'];
-    const bound = await binder.bind('o_1', definition({ values, dbProps: ['__proto__'] }));
+    const props = [{ kind: 'value', prop: '__proto__', value: { polluted: true } }] as const;
+    const bound = await binder.bind('o_1', definition({ props }));
     expect(Object.getPrototypeOf(bound)).toBe(Object.prototype);
     expect(Object.keys(bound)).toEqual(['__proto__']);
   });
 });
 
 describe('an app prop', () => {
-  const values = { slack: { value: { authProvisionId: 'apn_1' } } };
+  const slack = { kind: 'app', prop: 'slack', value: { authProvisionId: 'apn_1' } } as const;
 
   it('has the credentials of its account, and none without one', async () => {
-    const bound = await binder.bind('o_1', definition({ values, appProps: ['slack', 'http'] }));
+    const bound = await binder.bind('o_1', definition({ props: [slack, { kind: 'app', prop: 'http' }] }));
     expect(bound).toEqual({
       slack: { kind: 'app', auth: { api_key: 'key of apn_1' } },
       http: { kind: 'app', auth: {} },
@@ -69,7 +69,7 @@ describe('an app prop', () => {
   });
 
   it('has a version that changes with the credentials', () => {
-    expect(binder.versionOf('o_1', definition({ values, appProps: ['slack'] }))).toBe('version of apn_1');
-    expect(binder.versionOf('o_1', definition({ values }))).toBe('');
+    expect(binder.versionOf('o_1', definition({ props: [slack] }))).toBe('version of apn_1');
+    expect(binder.versionOf('o_1', definition())).toBe('');
   });
 });

@@ -61,7 +61,12 @@ export interface PropBinder {
   versionOf(workspaceId: string, definition: SourceDefinition): string;
   /** Makes expired tokens fresh before they are bound. Undefined when none has expired. */
   freshen(workspaceId: string, definition: SourceDefinition): Promise<void> | undefined;
-  bind(workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, BoundProp>>>;
+  /** @param texts texts of all secrets by reference, where they are not in the vault. */
+  bind(
+    workspaceId: string,
+    definition: SourceDefinition,
+    texts?: ReadonlyMap<string, string>,
+  ): Promise<Readonly<Record<string, BoundProp>>>;
 }
 
 /**

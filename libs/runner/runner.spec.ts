@@ -148,7 +148,7 @@ describe('runners of one installation', () => {
     });
 
     it('run each source in order, independently of the others', async () => {
-      await world.source('dc_1', { dbProps: ['db'] });
+      await world.source('dc_1', { props: [{ kind: 'db', prop: 'db' }] });
       await world.source('dc_2');
       for (const [source, id] of [
         ['dc_1', 'a'],

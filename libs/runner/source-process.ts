@@ -1,7 +1,7 @@
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { userError } from '../sandbox/host/process-end.js';
-import { type SourceDefinition } from '../sources/published.js';
+import { propsOf, type SourceDefinition } from '../sources/published.js';
 import { type RunCommitter } from './run-committer.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import {
@@ -140,7 +140,7 @@ export class SourceProcess {
       ...(definition.packages ? { packages: await deps.packages(workspaceId, definition.packages) } : {}),
       props,
       db: committer.db,
-      concurrency: definition.dbProps.length > 0 ? 1 : deps.settings.concurrency,
+      concurrency: propsOf(definition, 'db').length > 0 ? 1 : deps.settings.concurrency,
       onLate: (line) => onLate(workspaceId, definition, mask.outcome(loggedOutcome(line, deps.clock.now()))),
     };
   }
@@ -148,19 +148,16 @@ export class SourceProcess {
 
 /** What a log of this definition may not show. */
 export const secretsOf = (
-  { endpoints, values }: SourceDefinition,
-  props: Readonly<Record<string, BoundProp>>,
-): readonly string[] => {
-  const secrets = endpoints.map(({ key }) => key);
-  for (const [name, configured] of Object.entries(values)) {
-    const bound = props[name];
-    if ('secretRef' in configured && bound?.kind === 'value' && typeof bound.value === 'string')
-      secrets.push(bound.value);
-    if (bound?.kind === 'request') secrets.push(...requestSecretsOf(bound.value));
-  }
-  for (const bound of Object.values(props)) if (bound.kind === 'app') secrets.push(...textsIn(bound.auth));
-  return secrets;
-};
+  definition: SourceDefinition,
+  bound: Readonly<Record<string, BoundProp>>,
+): readonly string[] =>
+  definition.props.flatMap((planned) => {
+    if (planned.kind === 'http') return planned.key;
+    const value = bound[planned.prop];
+    if (value?.kind === 'request') return requestSecretsOf(value.value);
+    if (value?.kind === 'app') return textsIn(value.auth);
+    return planned.kind === 'secret' && value?.kind === 'value' ? textsIn(value.value) : [];
+  });
 
 /** Every text within credentials. */
 export const textsIn = (value: unknown): readonly string[] => {

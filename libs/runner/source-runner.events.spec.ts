@@ -8,7 +8,9 @@ describe('the events of a source', () => {
     const requests: RunRequest[] = [];
     const error = { name: 'Error', message: 'no', stack: '', code: 'Error' };
     const t = sourceWorld({ auto: (request) => (requests.push(request), ok({ status: 'threw', error })) });
-    t.world.definition = definition({ endpoints: [{ prop: 'http', key: 'e0123456789abcde', customResponse: false }] });
+    t.world.definition = definition({
+      props: [{ kind: 'http', prop: 'http', key: 'e0123456789abcde', customResponse: false }],
+    });
     const runner = await t.load();
     const of = (body: string, bodyRaw: string): string => `{"bodyRaw":${bodyRaw},"body":${body},"url":"/h/e"}`;
     const secret = '{"at": "/h/e0123456789abcde"}';
@@ -32,7 +34,9 @@ describe('the events of a source', () => {
 
   it('are masked in the error of a run whose commit is refused', async () => {
     const t = sourceWorld({ auto: () => ok({ dbChanges: { a: JSON.stringify('x'.repeat(2 << 20)) } }) });
-    t.world.definition = definition({ endpoints: [{ prop: 'http', key: 'e0123456789abcde', customResponse: false }] });
+    t.world.definition = definition({
+      props: [{ kind: 'http', prop: 'http', key: 'e0123456789abcde', customResponse: false }],
+    });
     const runner = await t.load();
     await runner.accept([t.invocation(0, {}, '{"url":"/h/e0123456789abcde"}')]);
     await until(() => t.acked.length === 1);

@@ -39,7 +39,7 @@ describe('source runner', () => {
 
   it('gives a new process the committed db, and in order the invocations that the dead one never started', async () => {
     const t = sourceWorld();
-    t.world.definition = definition({ dbProps: ['db'] });
+    t.world.definition = definition({ props: [{ kind: 'db', prop: 'db' }] });
     const runner = await t.load();
     await runner.accept([0, 1, 2, 3].map((offset) => t.invocation(offset)));
     await until(() => t.sandboxes[0]?.started.length === 4);
@@ -53,7 +53,7 @@ describe('source runner', () => {
 
   it('runs invocations of a drained process in order in a new one, once the running ones are committed', async () => {
     const t = sourceWorld();
-    t.world.definition = definition({ dbProps: ['db'] });
+    t.world.definition = definition({ props: [{ kind: 'db', prop: 'db' }] });
     const runner = await t.load();
     await runner.accept([0, 1, 2, 3].map((offset) => t.invocation(offset)));
     await until(() => t.sandboxes[0]?.started.length === 4);
@@ -68,7 +68,7 @@ describe('source runner', () => {
 
   it('waits only for started runs when it closes, and leaves the rest in the log', async () => {
     const t = sourceWorld();
-    t.world.definition = definition({ dbProps: ['db'] });
+    t.world.definition = definition({ props: [{ kind: 'db', prop: 'db' }] });
     const runner = await t.load();
     await runner.accept([0, 1, 2].map((offset) => t.invocation(offset)));
     await until(() => t.sandboxes[0]?.started.length === 3);
@@ -280,7 +280,7 @@ describe('source runner', () => {
 
   it('refuses db changes above the limits of a source, reports them on $errors, and starts a new process', async () => {
     const t = sourceWorld();
-    t.world.definition = definition({ dbProps: ['db'] });
+    t.world.definition = definition({ props: [{ kind: 'db', prop: 'db' }] });
     const runner = await t.load();
     await runner.accept([t.invocation(0)]);
     await until(() => t.sandboxes[0]?.started.length === 1);
@@ -300,12 +300,12 @@ describe('source runner', () => {
 
   it('commits what code left after its run, masked, also before the event log holds the source', async () => {
     const t = sourceWorld({ auto: () => ok() });
-    const values = { token: { secretRef: 'ref' } };
+    const props = [{ kind: 'secret', prop: 'token', secretRef: 'ref' }] as const;
     const bind = async () => ({ token: { kind: 'value' as const, value: 'hunter22' } });
     Object.assign(t.deps, { binder: { versionOf: () => '', freshen: () => undefined, bind } });
     t.world.definition = undefined;
     const runner = await t.load();
-    await runner.hook('deploy', definition({ values }), 'o_1', 'inv_hook');
+    await runner.hook('deploy', definition({ props }), 'o_1', 'inv_hook');
     const before = t.journal.records.length;
     const faraway = 8.64e15;
     t.sandboxes[0]?.spec.onLate?.({ k: 'warning', ts: faraway, msg: 'lost: hunter22' });
@@ -318,8 +318,10 @@ describe('source runner', () => {
   });
 
   it('keeps secrets and endpoint keys out of logs, errors and the event in them', async () => {
-    const values = { token: { secretRef: 'ref' } };
-    const endpoints = [{ prop: 'http', key: 'e0123456789abcde', customResponse: false }];
+    const props = [
+      { kind: 'secret', prop: 'token', secretRef: 'ref' },
+      { kind: 'http', prop: 'http', key: 'e0123456789abcde', customResponse: false },
+    ] as const;
     const t = sourceWorld({
       auto: () =>
         ok({
@@ -329,7 +331,7 @@ describe('source runner', () => {
           error: { name: 'Error', message: 'no hunter22', stack: 'hunter22', code: 'Error' },
         }),
     });
-    t.world.definition = definition({ values, endpoints });
+    t.world.definition = definition({ props });
     const bind = async () => ({ token: { kind: 'value' as const, value: 'hunter22' } });
     Object.assign(t.deps, { binder: { versionOf: () => '', freshen: () => undefined, bind } });
     const runner = await SourceRunner.load('dc_1', t.deps, () => undefined);

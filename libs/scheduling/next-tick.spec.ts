@@ -3,8 +3,15 @@ import { type Timer } from '#libs/sources/published.js';
 import { firstDue, nextTick } from './next-tick.js';
 
 const at = (iso: string): number => Date.parse(iso);
-const every = (seconds: number): Timer => ({ prop: 'timer', cron: null, intervalSeconds: seconds, timezone: null });
+const every = (seconds: number): Timer => ({
+  kind: 'timer',
+  prop: 'timer',
+  cron: null,
+  intervalSeconds: seconds,
+  timezone: null,
+});
 const cron = (pattern: string, timezone: string | null = null): Timer => ({
+  kind: 'timer',
   prop: 'timer',
   cron: pattern,
   intervalSeconds: null,

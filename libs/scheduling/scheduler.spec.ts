@@ -8,12 +8,14 @@ import { type TickStore } from './tick-store.js';
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const START = Date.parse('2024-03-10T10:00:00Z');
 const every = (seconds: number, prop = 'timer'): Timer => ({
+  kind: 'timer',
   prop,
   cron: null,
   intervalSeconds: seconds,
   timezone: null,
 });
 const cron = (pattern: string, prop = 'timer'): Timer => ({
+  kind: 'timer',
   prop,
   cron: pattern,
   intervalSeconds: null,

@@ -6,7 +6,9 @@ const parse = (text: string): Record<string, unknown> => JSON.parse(text) as Rec
 
 describe('the event of a tick', () => {
   it('of an interval', () => {
-    expect(parse(tickEvent({ prop: 't', cron: null, intervalSeconds: 900, timezone: null }, AT))).toEqual({
+    expect(
+      parse(tickEvent({ kind: 'timer', prop: 't', cron: null, intervalSeconds: 900, timezone: null }, AT)),
+    ).toEqual({
       timestamp: 1_720_069_567,
       interval_seconds: 900,
       timezone_configured: {
@@ -36,7 +38,9 @@ describe('the event of a tick', () => {
     ['Pacific/Kiritimati', '2024-07-04T19:06:07+14:00'],
     ['Africa/Abidjan', '2024-07-04T05:06:07+00:00'],
   ])('of a cron in %s', (timezone, timestamp) => {
-    const event = parse(tickEvent({ prop: 't', cron: '6 * * * *', intervalSeconds: null, timezone }, AT));
+    const event = parse(
+      tickEvent({ kind: 'timer', prop: 't', cron: '6 * * * *', intervalSeconds: null, timezone }, AT),
+    );
     expect(Object.keys(event)).toEqual(['timestamp', 'cron', 'timezone_configured', 'timezone_utc']);
     expect(event).toMatchObject({ cron: '6 * * * *', timezone_configured: { iso8601: { timestamp, timezone } } });
     expect(Date.parse(timestamp)).toBe(AT);
@@ -45,7 +49,7 @@ describe('the event of a tick', () => {
   it('says midnight as 00', () => {
     const midnight = Date.parse('2024-01-01T05:00:00Z');
     const event = tickEvent(
-      { prop: 't', cron: '0 0 * * *', intervalSeconds: null, timezone: 'America/New_York' },
+      { kind: 'timer', prop: 't', cron: '0 0 * * *', intervalSeconds: null, timezone: 'America/New_York' },
       midnight,
     );
     expect(parse(event)).toMatchObject({

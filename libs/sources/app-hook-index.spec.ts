@@ -4,6 +4,7 @@ import { type AppHook } from './published.js';
 import { definition } from './testing/definitions.js';
 
 const hook = (over: Partial<AppHook> = {}): AppHook => ({
+  kind: 'apphook',
   prop: 'hook',
   appProp: 'chat',
   app: 'chat',
@@ -12,10 +13,12 @@ const hook = (over: Partial<AppHook> = {}): AppHook => ({
 });
 const withHooks = (apphooks: readonly AppHook[], accounts: Readonly<Record<string, string>> = {}) =>
   definition({
-    apphooks,
-    values: Object.fromEntries(
-      Object.entries(accounts).map(([prop, authProvisionId]) => [prop, { value: { authProvisionId } }]),
-    ),
+    props: [
+      ...Object.entries(accounts).map(
+        ([prop, authProvisionId]) => ({ kind: 'app', prop, value: { authProvisionId } }) as const,
+      ),
+      ...apphooks,
+    ],
   });
 const ids = (found: readonly { readonly sourceId: string }[]): readonly string[] =>
   found.map(({ sourceId }) => sourceId);

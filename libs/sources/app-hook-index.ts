@@ -1,4 +1,4 @@
-import { accountIdOf, type SourceDefinition } from './published.js';
+import { accountIdOf, propsOf, type SourceDefinition } from './published.js';
 
 /** A source that takes an event of an app. */
 export interface HookedSource {
@@ -24,11 +24,11 @@ export class AppHookIndex {
   /** Replaces what the source takes. Undefined for a source that takes nothing. */
   set(sourceId: string, workspaceId: string, definition: SourceDefinition | undefined): void {
     this.remove(sourceId);
-    const { apphooks, values = {} } = definition ?? {};
-    if (apphooks === undefined) return;
+    if (definition === undefined) return;
+    const apps = new Map(propsOf(definition, 'app').map(({ prop, value }) => [prop, accountIdOf(value)]));
     const keys = new Set<string>();
-    for (const { prop, appProp, app, eventNames } of apphooks) {
-      const accountId = accountIdOf(Object.hasOwn(values, appProp) ? values[appProp] : undefined);
+    for (const { prop, appProp, app, eventNames } of propsOf(definition, 'apphook')) {
+      const accountId = apps.get(appProp);
       for (const name of eventNames ?? [null]) {
         const key = keyOf(workspaceId, app, name);
         keys.add(key);

@@ -42,14 +42,16 @@ describe('the apphooks of a source', () => {
       asked,
       warnings,
     } = await planned(componentOf(CHAT, hook({ eventNames: ['a', 'a', 'b'] })));
-    expect(made.apphooks).toEqual([{ prop: 'hook', appProp: 'chat', app: 'chat-app', eventNames: ['a', 'b'] }]);
+    expect(made.props).toEqual([
+      { kind: 'apphook', prop: 'hook', appProp: 'chat', app: 'chat-app', eventNames: ['a', 'b'] },
+    ]);
     expect([asked, warnings]).toEqual([[], []]);
   });
 
   it('ask the component for event names that are no list, with the given values and their secrets', async () => {
     const token: ConfigurableProp = { name: 'token', type: 'string', secret: true };
     const { definition: made, asked } = await planned(componentOf(CHAT, token, hook()), { token: 'hush', word: 'x' });
-    expect(made.apphooks).toMatchObject([{ eventNames: ['of a call'] }]);
+    expect(made.props).toMatchObject([{ eventNames: ['of a call'] }]);
     expect(asked).toMatchObject([
       [{ workspaceId: 'o_1', values: { token: 'hush', word: 'x' }, secrets: ['hush'] }, 'hook'],
     ]);
@@ -63,7 +65,7 @@ describe('the apphooks of a source', () => {
     'are left out with a warning when they name no app: %j',
     async (wrong) => {
       const { definition: made, warnings, asked } = await planned(componentOf(CHAT, wrong));
-      expect([made.apphooks, asked]).toEqual([undefined, []]);
+      expect([made.props, asked]).toEqual([[], []]);
       expect(warnings).toEqual([
         { code: 'silent_interface', path: 'props.hook', message: expect.stringContaining('allowed are chat)') },
       ]);
@@ -74,7 +76,7 @@ describe('the apphooks of a source', () => {
 
   it('are warned about when they name no event', async () => {
     const { definition: made, warnings } = await planned(componentOf(CHAT, hook({ eventNames: [] })));
-    expect(made.apphooks).toMatchObject([{ eventNames: [] }]);
+    expect(made.props).toMatchObject([{ eventNames: [] }]);
     expect(warnings).toMatchObject([{ code: 'silent_interface', path: 'props.hook' }]);
   });
 

@@ -49,10 +49,10 @@ export class AppHookPlans {
       const eventNames = await this.namesOf(hook, props, definition, request);
       if (eventNames?.length === 0)
         warnings.push(silent(`prop "${hook.name}": eventNames names no event, so no event of an app starts run`));
-      apphooks.push({ prop: hook.name, appProp: app.name, app: app.app, eventNames });
+      apphooks.push({ kind: 'apphook', prop: hook.name, appProp: app.name, app: app.app, eventNames });
     }
     checkCount(apphooks);
-    return { definition: apphooks.length === 0 ? definition : { ...definition, apphooks }, warnings };
+    return { definition: { ...definition, props: [...definition.props, ...apphooks] }, warnings };
   }
 
   private async namesOf(

@@ -3,7 +3,7 @@ import { DATA_STORE_CATALOG, type DataStoreCatalog } from '#libs/data-stores/pub
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { unlabelled } from './domain/bound-value.js';
-import { type ConfiguredValue, type SourceDefinition } from './published.js';
+import { type PlannedProp, propsOf, type SourceDefinition } from './published.js';
 
 /** Puts the ids of data stores in place of the names that props of type data_store were given. */
 @Injectable()
@@ -15,15 +15,13 @@ export class BoundDataStores {
    * the definition is checked. Throws source.invalid_prop for an id that the workspace does not have.
    */
   async bound(definition: SourceDefinition, context: CommandContext): Promise<SourceDefinition> {
-    const { storeProps = [] } = definition;
-    if (storeProps.length === 0) return definition;
-    const values = new Map<string, ConfiguredValue>(Object.entries(definition.values));
-    for (const prop of storeProps) {
-      const configured = values.get(prop);
-      if (!configured || 'secretRef' in configured) continue;
-      values.set(prop, { value: await this.idOf(prop, String(unlabelled(configured.value)), context) });
+    if (propsOf(definition, 'store').length === 0) return definition;
+    const props: PlannedProp[] = [];
+    for (const planned of definition.props) {
+      if (planned.kind !== 'store') props.push(planned);
+      else props.push({ ...planned, value: await this.idOf(planned.prop, String(unlabelled(planned.value)), context) });
     }
-    return { ...definition, values: Object.fromEntries(values) };
+    return { ...definition, props };
   }
 
   private async idOf(prop: string, given: string, context: CommandContext): Promise<string> {

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deployedSource } from './domain/source.js';
+import { deployedSource, type SourceState } from './domain/source.js';
+import { propsOf } from './published.js';
 import { contextFor, Machine } from './testing/machine.js';
 import { threw } from './testing/fakes.js';
 
@@ -26,6 +27,11 @@ const deployed = async (made: Machine, componentId = 'one'): Promise<string> => 
 const facts = async (made: Machine): Promise<string[]> =>
   (await made.disk.events()).map(({ type }) => type).filter((type) => type.startsWith('Source'));
 
+const keyOf = (state: SourceState): string => {
+  const source = deployedSource(state);
+  return source ? (propsOf(source.definition, 'http')[0]?.key ?? '') : '';
+};
+
 describe('create', () => {
   it('runs deploy, then activate, and lists the source only afterwards', async () => {
     const made = machine();
@@ -45,7 +51,7 @@ describe('create', () => {
     const made = machine();
     let served: unknown;
     made.hooks.during = async ({ sourceId, definition, hook }) => {
-      const key = definition.endpoints[0]?.key ?? '';
+      const key = propsOf(definition, 'http')[0]?.key ?? '';
       if (hook === 'activate') served = (await made.view()).endpoint(key);
       expect(served === undefined || sourceId !== '').toBe(true);
     };
@@ -137,7 +143,7 @@ describe('update of an active source', () => {
   it('serves old and new endpoints while activate runs', async () => {
     const made = machine();
     const id = await deployed(made, 'http');
-    const old = deployedSource(await made.stateOf(id))?.definition.endpoints[0]?.key ?? '';
+    const old = keyOf(await made.stateOf(id));
     made.catalog.add('http2', {
       configurableProps: [
         { name: 'http', type: '$.interface.http' },
@@ -148,8 +154,8 @@ describe('update of an active source', () => {
     made.hooks.during = async ({ hook, definition }) => {
       if (hook !== 'activate') return;
       const view = await made.view();
-      for (const { key } of definition.endpoints) served.push(view.endpoint(key)?.prop);
-      expect(definition.endpoints[0]?.key).toBe(old);
+      for (const { key } of propsOf(definition, 'http')) served.push(view.endpoint(key)?.prop);
+      expect(propsOf(definition, 'http')[0]?.key).toBe(old);
     };
     await made.update(id, { reference: { componentId: 'http2' } });
     expect(served).toEqual(['http', 'more']);
@@ -274,7 +280,7 @@ describe('active', () => {
       ],
     });
     const id = await deployed(made, 'both');
-    const key = deployedSource(await made.stateOf(id))?.definition.endpoints[0]?.key ?? '';
+    const key = keyOf(await made.stateOf(id));
     const now = async () => {
       const view = await made.view();
       return [view.endpoint(key) !== undefined, view.armed(id)?.timers.length, view.armed(id)?.first];

@@ -6,7 +6,48 @@ import { type LogLine, type UserError } from '../component-model/run-output.js';
 import { type DeployableComponent, type PackagesBeside } from '../components/published.js';
 import { type CommandContext } from '../kernel/handle-command.js';
 
+/** A prop that holds a value, normalised by its type. A labelled value is `{__lv}` (domain/bound-value.ts). */
+export interface ValueProp {
+  readonly kind: 'value';
+  readonly prop: string;
+  readonly value: unknown;
+  /** The prop takes label and value. See docs/reference/component-model.md#prop-label. */
+  readonly withLabel?: true;
+}
+
+/** The text of a secret is in the vault. */
+export interface SecretProp {
+  readonly kind: 'secret';
+  readonly prop: string;
+  readonly secretRef: string;
+}
+
+/** A prop of type `http_request`. */
+export interface RequestProp {
+  readonly kind: 'request';
+  readonly prop: string;
+  /** A request with masks in the place of the secret fields of its `auth`. */
+  readonly value: unknown;
+  /** Vault record with these fields, as JSON. Absent when there are none. */
+  readonly secretRef?: string;
+}
+
+/** A prop of type `data_store`. The value is the id of the data store once the definition is in force. */
+export interface StoreProp {
+  readonly kind: 'store';
+  readonly prop: string;
+  readonly value: unknown;
+}
+
+/** A prop of type `app`, without a value when it names no account. */
+export interface AppProp {
+  readonly kind: 'app';
+  readonly prop: string;
+  readonly value?: unknown;
+}
+
 export interface Endpoint {
+  readonly kind: 'http';
   readonly prop: string;
   /** `e` and 15 base-36 characters, kept over updates. See docs/reference/rest-api.md#endpoint-key. */
   readonly key: string;
@@ -14,6 +55,7 @@ export interface Endpoint {
 }
 
 export interface Timer {
+  readonly kind: 'timer';
   readonly prop: string;
   readonly cron: string | null;
   readonly intervalSeconds: number | null;
@@ -23,6 +65,7 @@ export interface Timer {
 
 /** A prop of type `$.interface.apphook` whose app is known. */
 export interface AppHook {
+  readonly kind: 'apphook';
   readonly prop: string;
   /** The prop that names the app, and the account. */
   readonly appProp: string;
@@ -32,31 +75,32 @@ export interface AppHook {
   readonly eventNames: readonly string[] | null;
 }
 
-/**
- * A secret is stored as `{ secretRef }`, and its text is in the vault. Other values are normalised by prop type. A
- * labelled value is `{__lv}` and passes `boundValue` (domain/bound-value.ts) before a run sees it.
- */
-export type ConfiguredValue =
-  | { readonly secretRef: string }
-  | {
-      readonly value: unknown;
-      /** The prop takes label and value. See docs/reference/component-model.md#prop-label. */
-      readonly withLabel?: true;
-      /** Vault record with the secret fields of `auth` of an http_request, as JSON. `value` holds masks in their place. */
-      readonly authRef?: string;
-    };
+/** Props of type `$.service.db` and `dir`, which nothing configures. */
+export interface BareProp {
+  readonly kind: 'db' | 'dir';
+  readonly prop: string;
+}
+
+/** What a deployment made of a prop. Its kind decides what replies show, what a run gets and what is secret. */
+export type PlannedProp =
+  ValueProp | SecretProp | RequestProp | StoreProp | AppProp | Endpoint | Timer | AppHook | BareProp;
+
+type PropOf<K extends PlannedProp['kind']> = PlannedProp & { readonly kind: K };
+
+/** The props of one kind, in declaration order. */
+export const propsOf = <K extends PlannedProp['kind']>(
+  { props }: Pick<SourceDefinition, 'props'>,
+  kind: K,
+): readonly PropOf<K>[] => props.filter((planned): planned is PropOf<K> => planned.kind === kind);
 
 /** The account that a value of an app prop names. */
-export const accountIdOf = (configured: ConfiguredValue | undefined): string | undefined => {
-  if (configured === undefined || !('value' in configured)) return undefined;
-  const { value } = configured;
+export const accountIdOf = (value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null || !('authProvisionId' in value)) return undefined;
   return typeof value.authProvisionId === 'string' ? value.authProvisionId : undefined;
 };
 
 /**
- * Everything that a run needs. Code and secrets are references. SourceDeploymentStarted and SourceUpdateStarted hold it,
- * so stored events lack a field that is added here.
+ * Everything that a run needs. Code and secrets are references. SourceDeploymentStarted and SourceUpdateStarted hold it.
  */
 export interface SourceDefinition {
   readonly componentId: string;
@@ -64,23 +108,10 @@ export interface SourceDefinition {
   readonly bundleHash: string;
   /** npm packages that the bundle requires while it runs. Absent for none. */
   readonly packages?: PackagesBeside;
-  /** User-input props with a value, given or default. Excludes interface props and db. */
-  readonly values: Readonly<Record<string, ConfiguredValue>>;
-  readonly endpoints: readonly Endpoint[];
-  readonly timers: readonly Timer[];
-  /** Names of props of type `$.service.db`. */
-  readonly dbProps: readonly string[];
-  readonly appProps: readonly string[];
-  /** Props that additionalProps added or changed. Absent when there are none, and in events from before. */
+  /** In declaration order, without those that lack a value and may. */
+  readonly props: readonly PlannedProp[];
+  /** Props that additionalProps added or changed. Absent when there are none. */
   readonly dynamicProps?: readonly ConfigurableProp[];
-  /** Names of props of type `http_request` with a value. Absent when there are none, and in events from before. */
-  readonly requestProps?: readonly string[];
-  /** Names of props of type `dir`. Absent when there are none, and in events from before. */
-  readonly dirProps?: readonly string[];
-  /** Props of type data_store, whose values are ids. Absent without one, and in events stored before. */
-  readonly storeProps?: readonly string[];
-  /** Absent without one, and in events from before apps could send events. */
-  readonly apphooks?: readonly AppHook[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   readonly emitOnDeploy: boolean;

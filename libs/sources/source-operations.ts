@@ -21,7 +21,7 @@ import {
 import { HookSession } from './hook-session.js';
 import { NameSlugs } from './name-slugs.js';
 import { type Accounts, ACCOUNTS, HOOK_RUNNER, SOURCE_TOPICS } from './ports.js';
-import { type HookRunner, type SourceDefinition, type SourceTopics } from './published.js';
+import { type HookRunner, propsOf, type SourceDefinition, type SourceTopics } from './published.js';
 import { stepOf } from './step-of.js';
 
 /** Longest wait before a hook until this process serves the endpoints, which the hook may hand to other services. */
@@ -90,10 +90,10 @@ export class SourceOperations {
   /** Replaces a secret that equals the stored one by the mask, so sending a configuration twice changes nothing. */
   async maskKnownSecrets(given: ConfiguredProps, source: SourceRecord, workspaceId: string): Promise<ConfiguredProps> {
     const masked = new Map(Object.entries(given));
-    for (const [prop, stored] of Object.entries(source.definition.values)) {
+    for (const { prop, secretRef } of propsOf(source.definition, 'secret')) {
       const text = masked.get(prop);
-      if (typeof text !== 'string' || !('secretRef' in stored)) continue;
-      if ((await this.vault.get(stored.secretRef, workspaceId)) === text) masked.set(prop, SECRET_MASK);
+      if (typeof text !== 'string') continue;
+      if ((await this.vault.get(secretRef, workspaceId)) === text) masked.set(prop, SECRET_MASK);
     }
     return Object.fromEntries(masked);
   }

@@ -16,7 +16,7 @@ import { epochSeconds } from '#libs/kernel/clock.js';
 import { type EndpointUrls } from './domain/endpoint-urls.js';
 import { SECRET_MASK } from './domain/secret-mask.js';
 import { type SourceRecord } from './domain/source.js';
-import { type SourceDefinition } from './published.js';
+import { type PlannedProp, type SourceDefinition } from './published.js';
 
 /** Source as in docs/reference/rest-api.md#source-fields. */
 export const Source = named('Source', {
@@ -84,17 +84,34 @@ export const changedSourceReply = (
   return { id, user_id: source.userId, ...rest, ...(packages === undefined ? {} : { packages }) };
 };
 
-const configuredProps = (definition: SourceDefinition, urls: EndpointUrls): Record<string, unknown> =>
-  Object.fromEntries<unknown>([
-    ...Object.entries(definition.values).map(
-      ([prop, configured]) => [prop, 'secretRef' in configured ? SECRET_MASK : configured.value] as const,
-    ),
-    ...definition.endpoints.map(({ prop, key }) => [prop, { endpoint_url: urls.urlOf(key), key }] as const),
-    ...definition.timers.map(
-      ({ prop, cron, intervalSeconds, timezone }) =>
-        [prop, { cron, interval_seconds: intervalSeconds, ...(timezone === null ? {} : { timezone }) }] as const,
-    ),
-    ...(definition.apphooks ?? []).map(
-      ({ prop, app, eventNames }) => [prop, { app, event_names: eventNames }] as const,
-    ),
-  ]);
+const configuredProps = ({ props }: SourceDefinition, urls: EndpointUrls): Record<string, unknown> =>
+  Object.fromEntries(
+    props.flatMap((planned) => {
+      const shown = shownOf(planned, urls);
+      return shown === undefined ? [] : [[planned.prop, shown]];
+    }),
+  );
+
+/** Undefined for a prop that nothing configures. */
+const shownOf = (planned: PlannedProp, urls: EndpointUrls): unknown => {
+  switch (planned.kind) {
+    case 'value':
+    case 'request':
+    case 'store':
+    case 'app':
+      return planned.value;
+    case 'secret':
+      return SECRET_MASK;
+    case 'http':
+      return { endpoint_url: urls.urlOf(planned.key), key: planned.key };
+    case 'timer': {
+      const { cron, intervalSeconds, timezone } = planned;
+      return { cron, interval_seconds: intervalSeconds, ...(timezone === null ? {} : { timezone }) };
+    }
+    case 'apphook':
+      return { app: planned.app, event_names: planned.eventNames };
+    case 'db':
+    case 'dir':
+      return undefined;
+  }
+};

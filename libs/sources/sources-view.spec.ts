@@ -1,13 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DomainEvent } from '#libs/kernel/events.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { type SourceDefinition } from './published.js';
+import { type Endpoint, type SourceDefinition, type Timer } from './published.js';
 import { SourcesView, type ArmedTimers } from './sources-view.js';
 import { definition, deploymentStarted } from './testing/definitions.js';
 
-const timer = (intervalSeconds: number) => ({ prop: 'timer', cron: null, intervalSeconds, timezone: null });
-const endpoint = (key: string, prop = 'http') => ({ prop, key, customResponse: false });
-const FIRST = definition({ endpoints: [endpoint('eone')], timers: [timer(60)] });
+const timer = (intervalSeconds: number): Timer => ({
+  kind: 'timer',
+  prop: 'timer',
+  cron: null,
+  intervalSeconds,
+  timezone: null,
+});
+const endpoint = (key: string, prop = 'http'): Endpoint => ({ kind: 'http', prop, key, customResponse: false });
+const FIRST = definition({ props: [endpoint('eone'), timer(60)] });
 
 const observed = () => {
   const view = new SourcesView();
@@ -65,7 +71,7 @@ describe('SourcesView', () => {
 
   it('keeps the former definition in force until an update ends, and serves both endpoints meanwhile', () => {
     const { view, timers, happened } = observed();
-    const next = definition({ endpoints: [endpoint('eone'), endpoint('etwo', 'more')], timers: [timer(90)] });
+    const next = definition({ props: [endpoint('eone'), endpoint('etwo', 'more'), timer(90)] });
     for (const event of [started, deployed, updateStarted(next)]) happened(event);
     expect(view.find('dc_1')).toMatchObject({ status: 'updating', definition: FIRST, next: { definition: next } });
     expect([view.endpoint('eone')?.prop, view.endpoint('etwo')?.prop]).toEqual(['http', 'more']);
@@ -90,7 +96,7 @@ describe('SourcesView', () => {
   it('knows which events of apps a source takes, by the definition in force, while it is active', () => {
     const { view, happened } = observed();
     const takes = (name: string) =>
-      definition({ apphooks: [{ prop: 'hook', appProp: 'chat', app: 'chat', eventNames: [name] }] });
+      definition({ props: [{ kind: 'apphook', prop: 'hook', appProp: 'chat', app: 'chat', eventNames: [name] }] });
     const taken = (): readonly string[] =>
       ['a', 'b'].filter((name) => view.appHooks.matching('o_1', 'chat', name).length);
     happened(deploymentStarted({ definition: takes('a') }));
@@ -117,7 +123,7 @@ describe('SourcesView', () => {
 
   it('goes back to the former definition when an update fails', () => {
     const { view, timers, happened } = observed();
-    const next = definition({ endpoints: [endpoint('etwo', 'more')] });
+    const next = definition({ props: [endpoint('etwo', 'more')] });
     for (const event of [started, deployed, updateStarted(next)]) happened(event);
     happened({ type: 'SourceUpdateFailed', data: failure });
     expect(view.find('dc_1')).toMatchObject({ status: 'active', definition: FIRST });

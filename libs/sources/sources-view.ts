@@ -2,7 +2,14 @@ import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { AppHookIndex } from './app-hook-index.js';
 import { sourceDecider, type SourceRecord, type SourceState } from './domain/source.js';
-import { type NameSlugReleased, type NameSlugReserved, type SourceDefinition, type Timer } from './published.js';
+import {
+  type Endpoint,
+  type NameSlugReleased,
+  type NameSlugReserved,
+  propsOf,
+  type SourceDefinition,
+  type Timer,
+} from './published.js';
 import { isSourceEvent, sourceEventOf } from './read-models/sources.projection.js';
 import { SlugReservations } from './slug-reservations.js';
 
@@ -184,7 +191,7 @@ const entry = (workspaceId: string, status: SourceStatus, { name, active, defini
  * Endpoints serve from the start of a deployment, so that services can call back during `activate`. During an update
  * the old and the new ones serve. An inactive source has none. See docs/reference/rest-api.md#endpoint-service.
  */
-const servedBy = (state: SourceState): SourceDefinition['endpoints'] => {
+const servedBy = (state: SourceState): readonly Endpoint[] => {
   switch (state.status) {
     case 'none':
     case 'gone':
@@ -192,11 +199,11 @@ const servedBy = (state: SourceState): SourceDefinition['endpoints'] => {
     case 'deploying':
     case 'deployed':
     case 'deleting':
-      return state.source.active ? state.source.definition.endpoints : [];
+      return state.source.active ? propsOf(state.source.definition, 'http') : [];
     case 'updating':
       return [
-        ...(state.next.active ? state.next.definition.endpoints : []),
-        ...(state.source.active ? state.source.definition.endpoints : []),
+        ...(state.next.active ? propsOf(state.next.definition, 'http') : []),
+        ...(state.source.active ? propsOf(state.source.definition, 'http') : []),
       ];
   }
 };
@@ -219,7 +226,7 @@ const definitionInForce = (state: SourceState): SourceDefinition | undefined => 
 const armedAfter = (before: Row | undefined, state: SourceState): Row['armed'] => {
   const armed = before?.armed ?? UNARMED;
   const due = state.status !== 'none' && state.status !== 'deploying' && state.status !== 'gone' && state.source.active;
-  const timers = due ? state.source.definition.timers : [];
+  const timers = due ? propsOf(state.source.definition, 'timer') : [];
   if (JSON.stringify(timers) === JSON.stringify(armed.timers)) return armed;
   if (timers.length === 0 || !due) return UNARMED;
   return { timers, since: state.source.updatedAt, first: before?.state.status === 'deploying' };

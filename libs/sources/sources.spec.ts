@@ -54,7 +54,7 @@ describe('POST /v1/sources', () => {
     expect(log).not.toContain('hush');
     const entry = view.find(textOf(dataOf(reply)['id']));
     expect(entry).toMatchObject({ workspaceId: 'o_1', status: 'active', active: true });
-    expect(entry?.definition.dbProps).toEqual(['db']);
+    expect(entry?.definition.props).toContainEqual({ kind: 'db', prop: 'db' });
   });
 
   it('deploys by id, by code and by key, in this order', async () => {

@@ -18,18 +18,16 @@ export const valuesInClear = async (
   secrets: string[],
 ): Promise<ConfiguredProps> => {
   const values = new Map<string, unknown>();
-  const { definition } = source ?? {};
-  for (const [name, stored] of Object.entries(definition?.values ?? {})) {
-    if ('value' in stored) {
-      values.set(name, stored.value);
-      continue;
-    }
+  for (const stored of source?.definition.props ?? []) {
+    const { prop } = stored;
+    if ('value' in stored) values.set(prop, stored.value);
+    if (stored.kind === 'timer') values.set(prop, { cron: stored.cron, intervalSeconds: stored.intervalSeconds });
+    if (stored.kind !== 'secret') continue;
     const text = await vault.get(stored.secretRef, workspaceId);
     if (text === undefined) continue;
     secrets.push(text);
-    values.set(name, text);
+    values.set(prop, text);
   }
-  for (const { prop, cron, intervalSeconds } of definition?.timers ?? []) values.set(prop, { cron, intervalSeconds });
   for (const [name, value] of Object.entries(given)) if (value !== SECRET_MASK) values.set(name, value);
   return Object.fromEntries(values);
 };

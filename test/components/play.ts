@@ -6,6 +6,7 @@ import { replyOf } from '#libs/sandbox/reply-of.js';
 import { type RunOutcome, type Sandbox } from '#libs/sandbox/sandbox.js';
 import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
+import { propsOf } from '#libs/sources/published.js';
 import { EventIds } from '#libs/stream-log/event-ids.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type Case, type EmitMetadata, type Request, type Step, type Then } from './case.js';
@@ -114,7 +115,7 @@ const ask = async (scene: Scene, request: Request): Promise<void> => {
     onImmediateResponse: (reply) => (immediate = reply),
   });
   keep(scene, outcome, wholeEvent(event, eventBody));
-  const custom = scene.planned.plan.endpoints.some(({ customResponse }) => customResponse);
+  const custom = propsOf(scene.planned.plan, 'http').some(({ customResponse }) => customResponse);
   if (!custom) return;
   const { status, headers: sent, body: text, base64 } = immediate ?? replyOf(outcome);
   scene.replies.push({ status, headers: sent, body: base64 ? Buffer.from(text, 'base64').toString('latin1') : text });

@@ -16,6 +16,7 @@ import { type BoundProp, type Sandbox } from '#libs/sandbox/sandbox.js';
 import { PackageFolder } from '#libs/sandbox/testing/package-folder.js';
 import { boundValue } from '#libs/sources/domain/bound-value.js';
 import { planProps, type PropPlan } from '#libs/sources/domain/props.js';
+import { propsOf } from '#libs/sources/published.js';
 import { ROOT } from '#test/harness/paths.js';
 import { PACKAGE_PLACES, PACKAGE_TEXTS } from './package-texts.js';
 
@@ -147,7 +148,7 @@ export class Stage {
       bundleFile,
       props: await bind(metadata, plan),
       db,
-      concurrency: plan.dbProps.length > 0 ? 1 : 10,
+      concurrency: propsOf(plan, 'db').length > 0 ? 1 : 10,
     });
   }
 
@@ -176,11 +177,7 @@ const bind = (metadata: ComponentMetadata, plan: PropPlan): Promise<Readonly<Rec
     componentId: 'sc_1',
     componentKey: metadata.key,
     bundleHash: '',
-    values: plan.values,
-    endpoints: plan.endpoints,
-    timers: plan.timers,
-    dbProps: plan.dbProps,
-    appProps: plan.appProps,
+    props: plan.props,
     hooks: metadata.hooks,
     dedupe: metadata.dedupe,
     emitOnDeploy: true,

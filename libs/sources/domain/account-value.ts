@@ -1,7 +1,7 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { accountIdOf, type ConfiguredValue } from '../published.js';
+import { accountIdOf, type PlannedProp } from '../published.js';
 import { shown } from './prop-error.js';
 
 /**
@@ -9,12 +9,11 @@ import { shown } from './prop-error.js';
  * the prop's (docs/reference/rest-api.md#configured-app).
  */
 export const checkAccount = (
-  { name, type, app }: ConfigurableProp,
-  configured: ConfiguredValue,
+  { name, app }: ConfigurableProp,
+  planned: PlannedProp,
   appOf: (accountId: string) => string | undefined,
 ): void => {
-  if (type !== 'app') return;
-  const id = accountIdOf(configured);
+  const id = planned.kind === 'app' ? accountIdOf(planned.value) : undefined;
   if (id === undefined) return;
   const found = appOf(id);
   if (found !== undefined && (app === undefined || found.toLowerCase() === app.toLowerCase())) return;

@@ -1,4 +1,4 @@
-import { type ConfiguredValue } from '../published.js';
+import { type ValueProp } from '../published.js';
 
 /** `{__lv: {label, value}}`, or a list under `__lv`. See docs/reference/rest-api.md#configured-label. */
 export interface Labelled {
@@ -28,8 +28,7 @@ export const unlabelled = (value: unknown): unknown => {
  * Value of `this.<prop>` in a run: `{label, value}` for a prop with `withLabel`, else the bare value. See
  * docs/reference/component-model.md#prop-label.
  */
-export const boundValue = (configured: Extract<ConfiguredValue, { value: unknown }>): unknown => {
-  const { value, withLabel } = configured;
+export const boundValue = ({ value, withLabel }: ValueProp): unknown => {
   if (withLabel === true && isLabelled(value)) return value.__lv;
   return unlabelled(value);
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Warning } from '#libs/kernel/warning.js';
-import { plan, planOf, prop, refusal, stored } from '../testing/planned-props.js';
+import { held, plan, planOf, prop, refusal } from '../testing/planned-props.js';
 
 describe('a misspelt key', () => {
   const props = [prop('string', { name: 'feedUrl' }), prop('string', { name: 'limit', optional: true })];
@@ -69,11 +69,13 @@ describe('a refusal of a prop', () => {
 
 describe('a stored value', () => {
   it('is accepted when it is sent back, also when nothing has it any more', () => {
-    const values = { p: { value: { authProvisionId: 'apn_1' } }, store: { value: 'ds_1' } };
     const props = [prop('app'), prop('data_store', { name: 'store' }), prop('$.interface.apphook', { name: 'hook' })];
-    const before = stored({ values });
-    expect(plan(props, {}, before)).toMatchObject({ values, warnings: [] });
-    expect(plan(props, { p: { authProvisionId: 'apn_1' }, store: 'ds_1' }, before)).toMatchObject({ values });
+    const before = [
+      held('app', { value: { authProvisionId: 'apn_1' } }),
+      held('data_store', { value: 'ds_1' }, 'store'),
+    ];
+    expect(plan(props, {}, before)).toMatchObject({ props: before, warnings: [] });
+    expect(plan(props, { p: { authProvisionId: 'apn_1' }, store: 'ds_1' }, before)).toMatchObject({ props: before });
     expect(() => plan(props, { p: { authProvisionId: 'apn_2' } }, before)).toThrow(/no account "apn_2"/);
     const error = refusal(() => plan([prop('app')], { p: { authProvisionId: 'apn_1' } }));
     expect(error.code).toBe('source.invalid_prop');

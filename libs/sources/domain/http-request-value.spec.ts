@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { plan, prop, refusal, stored } from '../testing/planned-props.js';
+import { held, plan, prop, refusal, valuesOf } from '../testing/planned-props.js';
 import { SECRET_MASK } from './secret-mask.js';
 
 const URL = 'https://a.example/x';
@@ -30,10 +30,10 @@ describe('the value of an http_request prop', () => {
 
   it('keeps what a form adds, and takes its default of method and url', () => {
     const value = { url: URL, method: 'get', tab: 'headers', headers: null, body: { raw: '' }, auth: { type: 'none' } };
-    expect(plan([prop('http_request')], { p: value })).toMatchObject({ values: { p: { value } }, requestProps: ['p'] });
+    expect(plan([prop('http_request')], { p: value })).toMatchObject({ props: [held('http_request', { value })] });
     const byDefault = prop('http_request', { default: { method: 'GET', url: URL } });
-    expect(plan([byDefault]).values).toEqual({ p: { value: { method: 'GET', url: URL } } });
-    expect(plan([prop('http_request', { optional: true })])).toMatchObject({ values: {}, requestProps: [] });
+    expect(valuesOf(plan([byDefault]))).toEqual({ p: { value: { method: 'GET', url: URL } } });
+    expect(plan([prop('http_request', { optional: true })])).toMatchObject({ props: [] });
   });
 
   it('keeps its password and token in the vault, and masks them', () => {
@@ -41,29 +41,24 @@ describe('the value of an http_request prop', () => {
     const planned = plan([prop('http_request')], { p: { url: URL, auth } });
     expect(planned.secrets).toEqual([{ ref: 'sec_1', text: '{"password":"hunter2"}' }]);
     const masked = { url: URL, auth: { ...auth, password: SECRET_MASK } };
-    expect(planned.values).toEqual({ p: { value: masked, authRef: 'sec_1' } });
+    expect(valuesOf(planned)).toEqual({ p: { value: masked, secretRef: 'sec_1' } });
   });
 
   it('keeps a stored secret whose mask is sent back, or that is not named', () => {
     const value = { url: URL, auth: { type: 'bearer', token: SECRET_MASK } };
-    const before = stored({ values: { p: { value, authRef: 'sec_9' } } });
+    const before = [held('http_request', { value, secretRef: 'sec_9' })];
     expect(plan([prop('http_request')], {}, before)).toMatchObject({
-      values: { p: { authRef: 'sec_9' } },
+      props: before,
       secrets: [],
     });
     const moved = { ...value, url: `${URL}/2` };
     expect(plan([prop('http_request')], { p: moved }, before)).toMatchObject({
-      values: { p: { value: moved, authRef: 'sec_9' } },
+      props: [held('http_request', { value: moved, secretRef: 'sec_9' })],
       secrets: [],
     });
     const other = { ...value, auth: { type: 'bearer', token: 'new' } };
     expect(plan([prop('http_request')], { p: other }, before).secrets).toHaveLength(1);
     const gone = plan([prop('http_request')], { p: { url: URL } }, before);
-    expect(gone.values).toEqual({ p: { value: { url: URL } } });
-  });
-
-  it('stays as it was stored before its fields were checked', () => {
-    const before = stored({ values: { p: { value: { any: 'thing' } } } });
-    expect(plan([prop('http_request')], {}, before).values).toEqual({ p: { value: { any: 'thing' } } });
+    expect(valuesOf(gone)).toEqual({ p: { value: { url: URL } } });
   });
 });

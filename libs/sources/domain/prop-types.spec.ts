@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
-import { plan, prop, refusal, stored } from '../testing/planned-props.js';
+import { held, plan, prop, refusal, valuesOf } from '../testing/planned-props.js';
 
 const nested = (levels: number, open = '[', close = ']'): string => open.repeat(levels) + close.repeat(levels);
 const deepObject = (levels: number): string => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
@@ -176,11 +176,11 @@ const bad = Object.entries(TABLE).flatMap(([type, row]) =>
 
 describe('a value of type', () => {
   it.each(good)('%s: %j is stored as %j when given, sent back and by default', (type, given, value, over) => {
-    expect(plan([prop(type, over)], { p: given }).values).toEqual({ p: { value } });
-    const before = stored({ values: { p: { value } } });
-    expect(plan([prop(type, over)], {}, before).values).toEqual({ p: { value } });
-    expect(plan([prop(type, over)], { p: value }, before).values).toEqual({ p: { value } });
-    expect(plan([prop(type, { ...over, default: given })]).values).toEqual({ p: { value } });
+    expect(valuesOf(plan([prop(type, over)], { p: given }))).toEqual({ p: { value } });
+    const before = [held(type, { value })];
+    expect(valuesOf(plan([prop(type, over)], {}, before))).toEqual({ p: { value } });
+    expect(valuesOf(plan([prop(type, over)], { p: value }, before))).toEqual({ p: { value } });
+    expect(valuesOf(plan([prop(type, { ...over, default: given })]))).toEqual({ p: { value } });
   });
 
   it.each(bad)('%s: %j is refused, which names the prop, what is expected and what was given', (...row) => {
@@ -191,7 +191,7 @@ describe('a value of type', () => {
     // As the default of the code, and as a stored value that new code does not allow.
     expect(refusal(() => plan([prop(type, { ...over, default: given as never })]))).toMatchObject(told);
     if (type !== 'http_request') {
-      const before = stored({ values: { p: { value: given } } });
+      const before = [held(type, { value: given })];
       expect(refusal(() => plan([prop(type, over)], {}, before))).toMatchObject(told);
     }
   });
@@ -224,8 +224,8 @@ describe('null', () => {
   it.each(Object.keys(TABLE))('is no value of type %s: it removes the stored one', (type) => {
     const over = { ...TABLE[type]?.over, optional: true };
     const [, value] = TABLE[type]?.good[0] ?? [];
-    const before = stored({ values: { p: { value } } });
-    expect(plan([prop(type, over)], { p: null }, before).values).toEqual({});
+    const before = [held(type, { value })];
+    expect(valuesOf(plan([prop(type, over)], { p: null }, before))).toEqual({});
     const required = { ...TABLE[type]?.over };
     if (type === 'app') return;
     const error = refusal(() => plan([prop(type, required)], { p: null }, before));
@@ -247,32 +247,31 @@ describe('min and max', () => {
   });
 
   it.each(['string', 'any', 'boolean'])('mean nothing to %s', (type) => {
-    expect(plan([prop(type, { min: 5, max: 9 })], { p: true }).values).toMatchObject({ p: {} });
+    expect(valuesOf(plan([prop(type, { min: 5, max: 9 })], { p: true }))).toMatchObject({ p: {} });
   });
 });
 
 describe('hidden, disabled and read-only props', () => {
   it.each(['hidden', 'disabled', 'readOnly'] as const)('with %s take a value that is given all the same', (flag) => {
-    expect(plan([prop('integer', { [flag]: true })], { p: '3' }).values).toEqual({ p: { value: 3 } });
+    expect(valuesOf(plan([prop('integer', { [flag]: true })], { p: '3' }))).toEqual({ p: { value: 3 } });
     expect(() => plan([prop('integer', { [flag]: true })], { p: 'x' })).toThrow('prop p must be an integer; got "x"');
   });
 
   it('need no value when they are hidden or disabled, and need one when they are read-only', () => {
-    for (const flag of ['hidden', 'disabled']) expect(plan([prop('integer', { [flag]: true })]).values).toEqual({});
+    for (const flag of ['hidden', 'disabled']) expect(valuesOf(plan([prop('integer', { [flag]: true })]))).toEqual({});
     expect(() => plan([prop('integer', { readOnly: true })])).toThrow('prop p (integer) is required');
   });
 });
 
 describe('props without a configured value', () => {
   it.each([
-    ['$.service.db', 'dbProps'],
-    ['dir', 'dirProps'],
+    ['$.service.db', 'db'],
+    ['dir', 'dir'],
     ['alert', undefined],
     ['$.interface.apphook', undefined],
-  ] as const)('%s ignores what is given', (type, list) => {
+  ] as const)('%s ignores what is given', (type, kind) => {
     const planned = plan([prop(type)], { p: { any: 'thing' } });
-    expect(planned.values).toEqual({});
+    expect(planned.props).toEqual(kind === undefined ? [] : [{ kind, prop: 'p' }]);
     expect(planned.warnings).toEqual([]);
-    if (list) expect(planned[list]).toEqual(['p']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { plan, prop, refusal, stored } from '../testing/planned-props.js';
+import { plan, prop, refusal } from '../testing/planned-props.js';
 import { MAX_TOTAL_BYTES } from './props.js';
 
 describe('timers, endpoints and secrets', () => {
@@ -29,14 +29,14 @@ describe('all values together', () => {
   };
 
   it('have a limit that includes secrets, stored values and given values', () => {
-    expect(Object.keys(values(17)().values)).toHaveLength(17);
+    expect(values(17)().props).toHaveLength(17);
     for (const act of [values(18), values(18, 3)]) {
       expect(refusal(act)).toMatchObject({
         code: 'source.invalid_prop',
         details: { field: 'configured_props', limit: MAX_TOTAL_BYTES },
       });
     }
-    const before = stored({ values: values(17)().values });
+    const before = values(17)().props;
     expect(() => plan(props.slice(0, 18), { p17: 'x'.repeat(60 * 1024) }, before)).toThrow(/the limit is 1048576/);
   });
 });

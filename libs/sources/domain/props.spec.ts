@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { propsOf, type Timer } from '../published.js';
 import { boundValue } from './bound-value.js';
 import { SECRET_MASK } from './secret-mask.js';
-import { plan, prop, refusal, stored } from '../testing/planned-props.js';
+import { held, plan, prop, refusal, valuesOf } from '../testing/planned-props.js';
 
 describe('values', () => {
   // docs/reference/rest-api.md#configured-props-types
@@ -28,7 +29,7 @@ describe('values', () => {
     ['$.discord.channel', '42', '42'],
     ['$.discord.channel[]', ['42'], ['42']],
   ])('%s accepts %j as %j', (type, given, value) => {
-    expect(plan([prop(type)], { p: given }).values).toEqual({ p: { value } });
+    expect(valuesOf(plan([prop(type)], { p: given }))).toEqual({ p: { value } });
   });
 
   // docs/reference/rest-api.md#configured-props-types
@@ -65,7 +66,7 @@ describe('values', () => {
     expect(error.message).toMatch(message);
     expect(error.details).toMatchObject({ prop: 'p', limit, actual: given });
     expect(() => plan([prop('integer[]', over)], { p: [given] })).toThrow(message);
-    expect(plan([prop('integer', over)], { p: limit }).values).toEqual({ p: { value: limit } });
+    expect(valuesOf(plan([prop('integer', over)], { p: limit }))).toEqual({ p: { value: limit } });
   });
 
   it('are at most 64 KB', () => {
@@ -95,8 +96,8 @@ describe('values', () => {
       'prop p got "b", which is none of its options: "a"',
     ],
   ])('outside the options are accepted with a warning: %s', (_, over, given, message) => {
-    const { values, warnings } = plan([prop('string', over)], { p: given });
-    expect(Object.keys(values)).toEqual(['p']);
+    const { props, warnings } = plan([prop('string', over)], { p: given });
+    expect(props.map(({ prop: name }) => name)).toEqual(['p']);
     expect(warnings).toEqual([
       { code: 'not_an_option', message: message.replace('"3"', '3'), path: 'configured_props.p' },
     ]);
@@ -112,7 +113,7 @@ describe('values', () => {
 
   it('of unknown props are dropped, also under names of JavaScript properties', () => {
     const given = JSON.parse('{"p":"a","other":1,"__proto__":{"x":1},"constructor":2}') as Record<string, unknown>;
-    expect(plan([prop('string')], given).values).toEqual({ p: { value: 'a' } });
+    expect(valuesOf(plan([prop('string')], given))).toEqual({ p: { value: 'a' } });
     expect(() => plan([{ name: 'constructor', type: 'string' }])).toThrow(/required/);
   });
 });
@@ -143,7 +144,8 @@ describe('required and default', () => {
     ['data_store', { optional: true }],
     ['$.interface.timer', { optional: true }],
   ])('%s %j may be without a value', (type, over) => {
-    expect(plan([prop(type, over)])).toMatchObject({ values: {}, timers: [], secrets: [] });
+    const planned = plan([prop(type, over)]);
+    expect([valuesOf(planned), propsOf(planned, 'timer'), planned.secrets]).toEqual([{}, [], []]);
   });
 
   it.each([
@@ -153,20 +155,14 @@ describe('required and default', () => {
     ['object', { a: 1 }, { a: 1 }],
     ['string[]', ['a'], ['a']],
   ])('a default of any type stands in for a missing %s', (type, def, value) => {
-    expect(plan([prop(type, { default: def })]).values).toEqual({ p: { value } });
-    expect(plan([prop(type, { default: def, optional: true })], { p: null }).values).toEqual({ p: { value } });
+    expect(valuesOf(plan([prop(type, { default: def })]))).toEqual({ p: { value } });
+    expect(valuesOf(plan([prop(type, { default: def, optional: true })], { p: null }))).toEqual({ p: { value } });
   });
 
   it('never gives a value to an alert or a db', () => {
     const given = { a: 'text', d: { x: 1 } };
-    const planned = plan(
-      [
-        { name: 'a', type: 'alert' },
-        { name: 'd', type: '$.service.db' },
-      ],
-      given,
-    );
-    expect(planned).toMatchObject({ values: {}, dbProps: ['d'] });
+    const planned = plan([prop('alert', { name: 'a' }), prop('$.service.db', { name: 'd' })], given);
+    expect(planned.props).toEqual([{ kind: 'db', prop: 'd' }]);
   });
 
   // docs/reference/rest-api.md#configured-props
@@ -180,17 +176,19 @@ describe('a value chosen with its label', () => {
   const labelled = { __lv: { label: 'One', value: '1' } };
   // docs/reference/rest-api.md#configured-label
   it('is stored as given and bound as its value', () => {
-    const planned = plan([prop('integer')], { p: labelled }).values['p'];
-    expect(planned).toEqual({ value: labelled });
-    expect(boundValue({ value: labelled })).toBe('1');
+    expect(valuesOf(plan([prop('integer')], { p: labelled }))).toEqual({ p: { value: labelled } });
+    expect(boundValue({ kind: 'value', prop: 'p', value: labelled })).toBe('1');
   });
 
   it('is bound with its label when the prop has withLabel', () => {
-    expect(plan([prop('string', { withLabel: true })], { p: labelled }).values).toEqual({
+    expect(valuesOf(plan([prop('string', { withLabel: true })], { p: labelled }))).toEqual({
       p: { value: labelled, withLabel: true },
     });
-    expect(boundValue({ value: labelled, withLabel: true })).toEqual({ label: 'One', value: '1' });
-    expect(boundValue({ value: 'bare', withLabel: true })).toBe('bare');
+    expect(boundValue({ kind: 'value', prop: 'p', value: labelled, withLabel: true })).toEqual({
+      label: 'One',
+      value: '1',
+    });
+    expect(boundValue({ kind: 'value', prop: 'p', value: 'bare', withLabel: true })).toBe('bare');
   });
 
   // docs/reference/rest-api.md#configured-label
@@ -201,8 +199,8 @@ describe('a value chosen with its label', () => {
         { label: 'B', value: 'b' },
       ],
     };
-    expect(plan([prop('string[]')], { p: list }).values).toEqual({ p: { value: list } });
-    expect(boundValue({ value: list })).toEqual(['a', 'b']);
+    expect(valuesOf(plan([prop('string[]')], { p: list }))).toEqual({ p: { value: list } });
+    expect(boundValue({ kind: 'value', prop: 'p', value: list })).toEqual(['a', 'b']);
   });
 });
 
@@ -229,34 +227,34 @@ describe('secrets', () => {
 
   it('go to the vault, with only a reference in the definition', () => {
     const planned = plan([secret], { p: 'hush' });
-    expect(planned.values).toEqual({ p: { secretRef: 'sec_1' } });
+    expect(valuesOf(planned)).toEqual({ p: { secretRef: 'sec_1' } });
     expect(planned.secrets).toEqual([{ ref: 'sec_1', text: 'hush' }]);
   });
 
   it('are kept when left out, or when the mask is sent back', () => {
-    const before = stored({ values: { p: { secretRef: 'sec_old' } } });
+    const before = [held('string', { secretRef: 'sec_old' })];
     for (const given of [{}, { p: SECRET_MASK }]) {
-      expect(plan([secret], given, before)).toMatchObject({ values: { p: { secretRef: 'sec_old' } }, secrets: [] });
+      expect(plan([secret], given, before)).toMatchObject({ props: before, secrets: [] });
     }
   });
 
   it('are replaced by another text and removed by null', () => {
-    const before = stored({ values: { p: { secretRef: 'sec_old' } } });
-    expect(plan([secret], { p: 'new' }, before).values).toEqual({ p: { secretRef: 'sec_1' } });
-    expect(plan([prop('string', { secret: true, optional: true })], { p: null }, before).values).toEqual({});
+    const before = [held('string', { secretRef: 'sec_old' })];
+    expect(valuesOf(plan([secret], { p: 'new' }, before))).toEqual({ p: { secretRef: 'sec_1' } });
+    expect(valuesOf(plan([prop('string', { secret: true, optional: true })], { p: null }, before))).toEqual({});
   });
 
   // docs/reference/rest-api.md#secret-mask
   it('cannot be the mask when none is stored', () => {
     expect(() => plan([secret], { p: SECRET_MASK })).toThrow(/the mask \*{8}, but no secret is stored/);
-    expect(plan([prop('string')], { p: SECRET_MASK }).values).toEqual({ p: { value: SECRET_MASK } });
+    expect(valuesOf(plan([prop('string')], { p: SECRET_MASK }))).toEqual({ p: { value: SECRET_MASK } });
   });
 
   // docs/reference/rest-api.md#secret-mask
   it('stay secret when the new code does not mark them, and become secret when it does', () => {
-    const before = stored({ values: { p: { secretRef: 'sec_old' } } });
-    expect(plan([prop('string')], {}, before).values).toEqual({ p: { secretRef: 'sec_old' } });
-    const plain = stored({ values: { p: { value: 'was plain' } } });
+    const before = [held('string', { secretRef: 'sec_old' })];
+    expect(valuesOf(plan([prop('string')], {}, before))).toEqual({ p: { secretRef: 'sec_old' } });
+    const plain = [held('string', { value: 'was plain' })];
     expect(plan([secret], {}, plain).secrets).toEqual([{ ref: 'sec_1', text: 'was plain' }]);
   });
 
@@ -268,22 +266,19 @@ describe('secrets', () => {
 describe('endpoints', () => {
   it('are allocated regardless of given values, with the custom response of the code', () => {
     const props = [prop('$.interface.http', { customResponse: true }), prop('$.interface.http', { name: 'q' })];
-    expect(plan(props, { p: { endpoint_url: 'https://evil.example' } })).toMatchObject({
-      values: {},
-      endpoints: [
-        { prop: 'p', key: 'ekey1', customResponse: true },
-        { prop: 'q', key: 'ekey2', customResponse: false },
-      ],
-    });
+    expect(plan(props, { p: { endpoint_url: 'https://evil.example' } }).props).toEqual([
+      { kind: 'http', prop: 'p', key: 'ekey1', customResponse: true },
+      { kind: 'http', prop: 'q', key: 'ekey2', customResponse: false },
+    ]);
   });
 
   // docs/reference/rest-api.md#endpoint-key
   it('keep their key over updates, by prop name', () => {
-    const before = stored({ endpoints: [{ prop: 'p', key: 'eold', customResponse: false }] });
+    const before = [{ kind: 'http', prop: 'p', key: 'eold', customResponse: false }] as const;
     const props = [prop('$.interface.http', { customResponse: true }), prop('$.interface.http', { name: 'q' })];
-    expect(plan(props, { p: null }, before).endpoints).toEqual([
-      { prop: 'p', key: 'eold', customResponse: true },
-      { prop: 'q', key: 'ekey1', customResponse: false },
+    expect(propsOf(plan(props, { p: null }, before), 'http')).toEqual([
+      { kind: 'http', prop: 'p', key: 'eold', customResponse: true },
+      { kind: 'http', prop: 'q', key: 'ekey1', customResponse: false },
     ]);
   });
 });
@@ -298,8 +293,15 @@ describe('timers', () => {
     });
   });
 
-  const every = (intervalSeconds: number) => ({ prop: 'p', cron: null, intervalSeconds, timezone: null });
-  const cron = (text: string, timezone: string | null = null) => ({
+  const every = (intervalSeconds: number): Timer => ({
+    kind: 'timer',
+    prop: 'p',
+    cron: null,
+    intervalSeconds,
+    timezone: null,
+  });
+  const cron = (text: string, timezone: string | null = null): Timer => ({
+    kind: 'timer',
     prop: 'p',
     cron: text,
     intervalSeconds: null,
@@ -318,7 +320,7 @@ describe('timers', () => {
     [{ cron: '*/15 * * * * *' }, cron('*/15 * * * * *')],
     [{ cron: '30 0 9 * * *' }, cron('30 0 9 * * *')],
   ])('take %j', (given, expected) => {
-    expect(plan([timer()], { p: given }).timers).toEqual([expected]);
+    expect(propsOf(plan([timer()], { p: given }), 'timer')).toEqual([expected]);
   });
 
   // docs/reference/rest-api.md#configured-timer
@@ -354,13 +356,13 @@ describe('timers', () => {
   // docs/reference/rest-api.md#configured-timer
   it('prefer static, then given, then stored, then default', () => {
     const withDefault = timer({ default: { intervalSeconds: 900 } });
-    const before = stored({ timers: [every(120)] });
-    expect(plan([withDefault]).timers).toEqual([every(900)]);
-    expect(plan([withDefault], {}, before).timers).toEqual([every(120)]);
-    expect(plan([withDefault], { p: { intervalSeconds: 60 } }, before).timers).toEqual([every(60)]);
-    expect(plan([withDefault], { p: null }, before).timers).toEqual([every(900)]);
+    const before = [every(120)];
+    expect(propsOf(plan([withDefault]), 'timer')).toEqual([every(900)]);
+    expect(propsOf(plan([withDefault], {}, before), 'timer')).toEqual([every(120)]);
+    expect(propsOf(plan([withDefault], { p: { intervalSeconds: 60 } }, before), 'timer')).toEqual([every(60)]);
+    expect(propsOf(plan([withDefault], { p: null }, before), 'timer')).toEqual([every(900)]);
     const fixed = timer({ static: { intervalSeconds: 30 }, default: { intervalSeconds: 900 } });
-    expect(plan([fixed], { p: { intervalSeconds: 60 } }, before).timers).toEqual([every(30)]);
+    expect(propsOf(plan([fixed], { p: { intervalSeconds: 60 } }, before), 'timer')).toEqual([every(30)]);
   });
 
   it('check values in the code too', () => {
@@ -370,13 +372,17 @@ describe('timers', () => {
 });
 
 describe('an update', () => {
-  const before = stored({ values: { a: { value: 'kept' }, gone: { value: 1 }, b: { value: 'old' } } });
+  const before = [
+    held('string', { value: 'kept' }, 'a'),
+    held('integer', { value: 1 }, 'gone'),
+    held('string', { value: 'old' }, 'b'),
+  ];
   const props = [prop('string', { name: 'a' }), prop('string', { name: 'b', optional: true })];
 
   it('merges per key: an omitted key keeps, null removes, and props that the code lacks are dropped', () => {
-    expect(plan(props, {}, before).values).toEqual({ a: { value: 'kept' }, b: { value: 'old' } });
-    expect(plan(props, { b: null }, before).values).toEqual({ a: { value: 'kept' } });
-    expect(plan(props, { b: 'new' }, before).values).toEqual({ a: { value: 'kept' }, b: { value: 'new' } });
+    expect(valuesOf(plan(props, {}, before))).toEqual({ a: { value: 'kept' }, b: { value: 'old' } });
+    expect(valuesOf(plan(props, { b: null }, before))).toEqual({ a: { value: 'kept' } });
+    expect(valuesOf(plan(props, { b: 'new' }, before))).toEqual({ a: { value: 'kept' }, b: { value: 'new' } });
   });
 
   it('does not remove a required value', () => {

@@ -54,6 +54,8 @@ const deleted: SourceEvent[] = [...deleting, { type: 'SourceDeleted', data: { de
 const HISTORIES = { none: [], deploying, deployed, updating, deleting, failedDeployment, deleted } as const;
 type History = keyof typeof HISTORIES;
 
+const secret = (prop: string, secretRef: string) => ({ kind: 'secret', prop, secretRef }) as const;
+
 describe('deployment of a source', () => {
   it('starts once', () => {
     given(sourceDecider).when(startDeployment).then(deploymentStarted());
@@ -120,7 +122,7 @@ describe('update of a source', () => {
 
   it.each<[string, Partial<SourceFace>]>([
     ['code', { definition: definition({ bundleHash: 'bundle-2' }) }],
-    ['a value', { definition: definition({ values: { a: { value: 1 } } }) }],
+    ['a value', { definition: definition({ props: [{ kind: 'value', prop: 'a', value: 1 }] }) }],
     ['the state', { active: false }],
   ])('starts when %s changes', (_, over) => {
     given(sourceDecider, deployed)
@@ -142,8 +144,8 @@ describe('update of a source', () => {
   });
 
   it('lists the secrets that are unused afterwards', () => {
-    const before = definition({ values: { a: { secretRef: 'sec_a' }, b: { secretRef: 'sec_b' } } });
-    const after = definition({ values: { a: { secretRef: 'sec_a2' }, b: { secretRef: 'sec_b' } } });
+    const before = definition({ props: [secret('a', 'sec_a'), secret('b', 'sec_b')] });
+    const after = definition({ props: [secret('a', 'sec_a2'), secret('b', 'sec_b')] });
     const past: SourceEvent[] = [
       deploymentStarted({ definition: before }),
       { type: 'SourceDeployed', data: { deployedAt: 2_000 } },

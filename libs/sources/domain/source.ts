@@ -3,7 +3,7 @@ import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { shownId } from '#libs/kernel/ids.js';
-import { type ConfiguredValue, type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
+import { type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
 import { sameJson } from './same-json.js';
 
 /** The fields of a source that an update can change. */
@@ -75,9 +75,7 @@ export const sourceInactive = (id: string): DomainError =>
 
 /** Vault records that a definition uses. */
 export const secretRefsOf = (definition: SourceDefinition): readonly string[] =>
-  Object.values(definition.values).flatMap((value) => refOf(value) ?? []);
-
-const refOf = (value: ConfiguredValue): string | undefined => ('secretRef' in value ? value.secretRef : value.authRef);
+  definition.props.flatMap((planned) => ('secretRef' in planned ? (planned.secretRef ?? []) : []));
 
 /** Record of a listed source, which can be read and changed. Undefined for any other. */
 export const deployedSource = (state: SourceState): SourceRecord | undefined =>

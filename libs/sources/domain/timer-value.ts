@@ -45,9 +45,11 @@ const parseTimer = (prop: string, value: unknown, now: number): Timer => {
   if ((cron === undefined) === (interval === undefined)) {
     throw invalidProp(prop, `one of ${EXPECTED}`, cron === undefined ? shown(value) : 'both');
   }
-  if (cron === undefined) return { prop, cron: null, intervalSeconds: intervalOf(prop, interval), timezone: null };
+  if (cron === undefined) {
+    return { kind: 'timer', prop, cron: null, intervalSeconds: intervalOf(prop, interval), timezone: null };
+  }
   const timezone = timezoneOf(prop, fields.get('timezone'));
-  return { prop, cron: cronOf(prop, cron, timezone, now), intervalSeconds: null, timezone };
+  return { kind: 'timer', prop, cron: cronOf(prop, cron, timezone, now), intervalSeconds: null, timezone };
 };
 
 const checkText = (prop: string, field: keyof typeof TIMER_TEXTS, value: unknown): void => {

@@ -1,5 +1,6 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type PlannedProp } from '../published.js';
 import { planProps, type PropPlan, type PropRequest } from '../domain/props.js';
 
 export const plan = (
@@ -23,12 +24,23 @@ export const prop = (type: string, over: Partial<ConfigurableProp> = {}): Config
   type,
   ...over,
 });
-export const stored = (over: Partial<NonNullable<PropRequest['stored']>>): PropRequest['stored'] => ({
-  values: {},
-  endpoints: [],
-  timers: [],
-  ...over,
-});
+/** What the props of a plan hold, by name, without those that hold nothing. */
+export const valuesOf = ({ props }: PropPlan): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    props.flatMap(({ kind: _, prop: name, ...held }) =>
+      'value' in held || 'secretRef' in held ? [[name, held] as const] : [],
+    ),
+  );
+
+const KINDS: Readonly<Record<string, 'app' | 'store' | 'request'>> = {
+  app: 'app',
+  data_store: 'store',
+  http_request: 'request',
+};
+
+/** A prop of the type as a deployment left it. */
+export const held = (type: string, parts: { value: unknown; secretRef?: string } | { secretRef: string }, name = 'p') =>
+  ({ kind: KINDS[type] ?? ('value' in parts ? 'value' : 'secret'), prop: name, ...parts }) as PlannedProp;
 export const refusal = (act: () => unknown): DomainError => {
   try {
     act();

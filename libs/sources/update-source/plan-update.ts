@@ -47,7 +47,7 @@ export const planDefinition = ({
     props: withDynamicProps(component.configurableProps, dynamicProps),
     componentWarnings: component.warnings,
     given,
-    stored: source.definition,
+    stored: source.definition.props,
     appOf,
     now,
     newEndpointKey: () => `e${randomKey(15)}`,
