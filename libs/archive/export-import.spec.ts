@@ -102,7 +102,15 @@ describe('export and import', () => {
     const emit = (n: number) => ({
       topic: 'emits.dc_a',
       key: 'dc_a',
-      headers: { kind: 'emit', id: `${n}-0`, emitter: 'dc_a', channel: '', emit: `e${n}`, nostore: '1' },
+      headers: {
+        kind: 'emit',
+        id: `${n}-0`,
+        emitter: 'dc_a',
+        workspace: 'o_1',
+        channel: '',
+        emit: `e${n}`,
+        nostore: '1',
+      },
       value: `"private ${n}"`,
     });
     const [routed] = await source.log.publish([emit(8), emit(9)]);

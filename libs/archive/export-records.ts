@@ -1,7 +1,7 @@
 import { isHandedOut } from '#libs/delivery/delivery-records.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from '#libs/delivery/webhook-settings.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
-import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
+import { emitterHeaders, invocationHeaders } from '#libs/stream-log/envelopes.js';
 import { attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { laneHistory } from '#libs/stream-log/lane-history.js';
@@ -17,7 +17,8 @@ const WORKER = DEFAULT_WEBHOOK_SETTINGS.group;
 export async function* emitsRouted(log: StreamLog): AsyncIterable<ArchivedRecord> {
   for await (const { lane, committed } of lanesOf(log, EMITS, ROUTER)) {
     for await (const record of recordsOf(log, lane, -1, committed)) {
-      if (record.headers['nostore'] !== '1') yield archived(record);
+      const headers = emitterHeaders(record);
+      if (headers.kind !== 'emit' || headers.nostore !== '1') yield archived(record);
     }
   }
 }
@@ -33,7 +34,7 @@ export async function* invocationsToDo(log: StreamLog, journal: RunJournal): Asy
   for await (const { lane, committed } of lanesOf(log, INVOCATIONS, RUNNER)) {
     const isDone = doneIn(journal);
     for await (const record of recordsOf(log, lane, committed)) {
-      const { kind, source } = record.headers as InvocationHeaders;
+      const { kind, source } = invocationHeaders(record);
       // `settled` is left out too, because its position of the event log does not exist in the target.
       if (kind === 'hook' || kind === 'settled' || (await isDone(source, record.offset))) continue;
       yield archived(record);

@@ -3,7 +3,7 @@ import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { type RouterOptions } from '#libs/routing/router.js';
 import { emitRecord as emit, routerWorlds, type Subscribed, topics } from '#libs/routing/testing/router-world.js';
 import { type EmitRecord, SourceRouting } from '#libs/runner/source-routing.js';
-import { MAX_HOPS, ROUTED } from '#libs/stream-log/envelopes.js';
+import { emitterHeaders, MAX_HOPS } from '#libs/stream-log/envelopes.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
 
@@ -25,7 +25,7 @@ const world = async (way: Way, subscriptions: readonly Subscribed[], over: Parti
   const commit = async (emits: readonly EmitRecord[]): Promise<void> => {
     const routes = await routing.begin();
     const records: LogRecord[] = [];
-    for (const each of emits) records.push(each, ...(routes?.route(each) ?? []));
+    for (const each of emits) records.push(...(routes?.route(each) ?? [each]));
     await log.publish(records);
     routes?.committed();
   };
@@ -39,7 +39,7 @@ const world = async (way: Way, subscriptions: readonly Subscribed[], over: Parti
       all[topic] = records.map(({ key, value, headers }) => ({
         key,
         value,
-        headers: { ...headers, [ROUTED]: undefined },
+        headers: { ...headers, routed: undefined },
       }));
     }
     return { ...all, metrics: { ...router.metrics } };
@@ -48,7 +48,10 @@ const world = async (way: Way, subscriptions: readonly Subscribed[], over: Parti
 };
 
 const marked = (records: readonly StoredRecord[]): readonly boolean[] =>
-  records.filter(({ headers }) => headers['kind'] === 'emit').map(({ headers }) => headers[ROUTED] !== undefined);
+  records.flatMap((record) => {
+    const headers = emitterHeaders(record);
+    return headers.kind === 'emit' ? [headers.routed !== undefined] : [];
+  });
 
 const RELAY: readonly Subscribed[] = [{ listener: 'wh_1' }, { listener: 'dc_b' }];
 
@@ -103,7 +106,7 @@ describe('routing at the commit', () => {
     held.at = '00000000000000000007';
     await commit([emit(2)]);
     expect(marked(await recordsOf('emits.dc_a'))).toEqual([false, true]);
-    expect((await recordsOf('emits.dc_a'))[1]?.headers[ROUTED]).toBe(held.at);
+    expect((await recordsOf('emits.dc_a'))[1]?.headers['routed']).toBe(held.at);
     await drained(router);
     expect(await idsAt(recordsOf, 'deliveries.wh_1')).toEqual(['emit-1', 'emit-2']);
   });

@@ -1,3 +1,4 @@
+import { deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
 import { AttemptRunner, outcomeOf, wellOf } from './attempt-runner.js';
@@ -229,11 +230,13 @@ export class Deliverer {
 }
 
 const byWebhook = (records: readonly StoredRecord[]): readonly (readonly StoredRecord[])[] => {
-  const first = records[0]?.headers.webhook;
-  if (records.every(({ headers }) => headers.webhook === first)) return [records];
+  const [first] = records;
+  if (!first) return [];
+  const webhookOf = (record: StoredRecord): string => deliveryHeaders(record).webhook;
+  if (records.every((record) => webhookOf(record) === webhookOf(first))) return [records];
   const groups = new Map<string, StoredRecord[]>();
   for (const record of records) {
-    const webhook = record.headers.webhook ?? '';
+    const webhook = webhookOf(record);
     const group = groups.get(webhook);
     if (group === undefined) groups.set(webhook, [record]);
     else group.push(record);

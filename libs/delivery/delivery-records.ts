@@ -1,5 +1,5 @@
 import { type Attempt, type RecordedOutcome, type AttemptValue } from '#libs/stream-log/attempt-records.js';
-import { type DeliveryHeaders } from '#libs/stream-log/envelopes.js';
+import { type DeliveryHeaders, deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type DueRetry, type ScheduledRetry } from './retry-schedule.js';
 
@@ -17,37 +17,32 @@ export interface Delivery {
   readonly isAgain?: boolean;
 }
 
-const DEFERS = 'defers';
-const ENTRY = 'entry';
-const AGAIN = 'again';
-
 /** Whether a record of the schedule is a delivery. Its entry waits until the worker has ended the delivery. */
-export const isDelivery = ({ headers }: LogRecord): boolean =>
-  headers['webhook'] !== undefined && headers['email'] === undefined;
+export const isDelivery = ({ headers }: LogRecord): boolean => 'webhook' in headers && !('email' in headers);
 
 /** The record of a due entry, for its lane. */
-export const handedOutRecord = ({ id, record, handedOut }: DueRetry, topic: string): LogRecord => ({
-  ...record,
-  topic,
-  headers: { ...record.headers, [ENTRY]: id, ...(handedOut > 0 && { [AGAIN]: String(handedOut) }) },
-});
+export const handedOutRecord = ({ id, record, handedOut }: DueRetry, topic: string): LogRecord => {
+  const again = handedOut > 0 ? { again: String(handedOut) } : {};
+  const headers: DeliveryHeaders = { ...deliveryHeaders(record), entry: id, ...again };
+  return { ...record, topic, headers };
+};
 
 /** Whether a record of a lane also waits in the schedule. */
-export const isHandedOut = ({ headers }: Pick<LogRecord, 'headers'>): boolean => headers[ENTRY] !== undefined;
+export const isHandedOut = (record: Pick<LogRecord, 'headers'>): boolean => deliveryHeaders(record).entry !== undefined;
 
 /** Returns undefined for a record that is not a delivery. */
 export const readDelivery = (record: LogRecord): Delivery | undefined => {
-  const headers = record.headers as DeliveryHeaders;
-  const attempt = Number(headers.attempt ?? '1');
+  const headers = deliveryHeaders(record);
+  const attempt = Number(headers.attempt);
   if (!headers.id || !headers.webhook || !Number.isSafeInteger(attempt) || attempt < 1) return undefined;
   return {
     headers,
     body: record.value,
     attempt,
-    defers: Number(record.headers[DEFERS] ?? '0'),
-    at: Number(headers.at ?? '0'),
-    entry: record.headers[ENTRY],
-    isAgain: record.headers[AGAIN] !== undefined,
+    defers: Number(headers.defers ?? '0'),
+    at: Number(headers.at),
+    entry: headers.entry,
+    isAgain: headers.again !== undefined,
   };
 };
 
@@ -79,7 +74,7 @@ const waitingEntry = (
   dueAt: number,
 ): ScheduledRetry => {
   const { headers: all, body } = delivery;
-  const { [ENTRY]: _entry, [AGAIN]: _again, ...headers } = all;
+  const { entry: _entry, again: _again, ...headers } = all;
   return {
     // Each entry has its own id, because it is removed after the next one of the delivery is durable.
     id: `${headers.id}/${attempt}.${defers}`,
@@ -88,7 +83,7 @@ const waitingEntry = (
     record: {
       topic,
       key: headers.webhook,
-      headers: { ...headers, attempt: String(attempt), [DEFERS]: String(defers) },
+      headers: { ...headers, attempt: String(attempt), defers: String(defers) },
       value: body,
     },
   };

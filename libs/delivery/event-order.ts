@@ -1,3 +1,4 @@
+import { deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type Delivery } from './delivery-records.js';
 import { type RetrySchedule } from './retry-schedule.js';
 
@@ -80,10 +81,11 @@ export class EventOrder {
       .waitingOf(webhookId)
       .then((entries) => {
         known.waiting.clear();
-        for (const { headers, dueAt } of entries) {
+        for (const { dueAt, ...entry } of entries) {
+          const headers = deliveryHeaders(entry);
           const { id } = headers;
-          if (id === undefined || (known.waiting.get(id)?.dueAt ?? 0) > dueAt) continue;
-          known.waiting.set(id, { place: placeOf({ headers, at: Number(headers['at'] ?? '0') }), dueAt });
+          if ((known.waiting.get(id)?.dueAt ?? 0) > dueAt) continue;
+          known.waiting.set(id, { place: placeOf({ headers, at: Number(headers.at) }), dueAt });
         }
         known.first = undefined;
         known.readAt = now;
@@ -93,8 +95,8 @@ export class EventOrder {
   }
 }
 
-const placeOf = ({ headers, at }: { headers: Readonly<Record<string, string>>; at: number }): Place => {
-  const [ms = '', sequence = ''] = (headers['event'] ?? '').split('-');
+const placeOf = ({ headers, at }: Pick<Delivery, 'headers' | 'at'>): Place => {
+  const [ms = '', sequence = ''] = headers.event.split('-');
   return [at, Number(ms) || 0, Number(sequence) || 0];
 };
 

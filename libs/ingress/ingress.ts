@@ -197,8 +197,11 @@ export class Ingress {
     const isAnswered = customResponse && !notrigger;
     const respond = isAnswered ? deps.relay.address : '';
     const call = { sourceId, workspaceId, now: deps.clock.now(), prop, respond, event };
-    const invocation = notrigger ? testEventInvocation(deps.topics, call) : httpInvocation(deps.topics, call, bodyAt);
-    if (nostore) invocation.headers['nostore'] = '1';
+    const kept = nostore ? ({ nostore: '1' } as const) : {};
+    const confined = isAnswered && address.base !== null ? ({ confined: '1' } as const) : {};
+    const invocation = notrigger
+      ? testEventInvocation(deps.topics, call, kept)
+      : httpInvocation(deps.topics, call, { ...(bodyAt === undefined ? {} : { body: bodyAt }), ...kept, ...confined });
     if (isAnswered) return this.respond(address, target, invocation, stay, req, res);
     // 4. Make the invocation durable. The event is acknowledged only after that.
     const [offset] = await deps.log.publish([invocation]);
@@ -219,7 +222,6 @@ export class Ingress {
     res: ServerResponse,
   ): Promise<void> {
     const { log, relay, replyTimeoutMs, metrics } = this.deps;
-    if (address.base !== null) invocation.headers['confined'] = '1';
     res.once('close', () => relay.cancel(invocation.headers.id));
     const asked = await ask(log, invocation, {
       expect: (id) => relay.expect(id, replyTimeoutMs),

@@ -1,4 +1,5 @@
 import { type Clock } from '#libs/kernel/clock.js';
+import { emailHeaders } from '#libs/stream-log/envelopes.js';
 import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMAILS } from '#libs/stream-log/topics.js';
 import { errorMail } from './error-mail.js';
@@ -59,8 +60,6 @@ export const MAILS_A_DAY = 20;
 /** Pauses before a mail that its server refused for now is tried again. */
 const RETRY_MS = [60_000, 300_000, 900_000, 3_600_000];
 
-const ATTEMPT = 'attempt';
-
 /**
  * Sends errors of sources by email: one mail for each distinct error of a source in 24 hours
  * (docs/reference/rest-api.md#error-emails). A mail is noted once its server has taken it. A crash in between sends it
@@ -91,7 +90,7 @@ export const startMailWorker = async (deps: MailWorkerDependencies): Promise<{ c
 
 const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise<void> => {
   const { clock, metrics, notes, recipientOf } = deps;
-  const { emitter: sourceId = '', workspace = '', fault = '' } = record.headers;
+  const { emitter: sourceId, workspace, fault, emit } = emailHeaders(record);
   const now = clock.now();
   if (now - record.timestamp > DAY_MS) return metrics.email('failed');
   // 1. Look whether this error, or too many of the source, were mailed today.
@@ -106,10 +105,7 @@ const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise
   if (!(await isSent(deps, record, recipient, isLast))) return;
   // 3. Note it. The count keeps its end, so that it starts afresh a day after its first mail.
   const note = { storeId: store, workspaceId: store };
-  await notes.set(
-    { ...note, key: `sent:${fault}`, value: JSON.stringify(record.headers['emit']), expiresAt: now + DAY_MS },
-    now,
-  );
+  await notes.set({ ...note, key: `sent:${fault}`, value: JSON.stringify(emit), expiresAt: now + DAY_MS }, now);
   const expiresAt = count?.expiresAt ?? now + DAY_MS;
   await notes.set({ ...note, key: 'count', value: String(before + 1), expiresAt }, now);
 };
@@ -117,11 +113,13 @@ const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise
 /** Resolves with whether the mail was sent. What its server refused for now is tried again later. */
 const isSent = async (
   { mailer, schedule, publicUrl, clock, metrics, logger }: MailWorkerDependencies,
-  { headers, topic, key, value }: StoredRecord,
+  stored: StoredRecord,
   { email, sourceName }: Recipient,
   isLast: boolean,
 ): Promise<boolean> => {
-  const { emitter: sourceId = '', emit = '' } = headers;
+  const { topic, key, value } = stored;
+  const headers = emailHeaders(stored);
+  const { emitter: sourceId, emit } = headers;
   const line = { source: sourceId, emit };
   try {
     await mailer.send(errorMail({ to: email, sourceId, sourceName, publicUrl, emit, event: value, isLast }));
@@ -130,7 +128,7 @@ const isSent = async (
       logger.warn({ ...line, err: error }, 'email.waits: the mail server cannot be used');
       throw error;
     }
-    const attempt = Number(headers[ATTEMPT] ?? '0');
+    const attempt = Number(headers.attempt ?? '0');
     const pauseMs = error.isFinal ? undefined : RETRY_MS[attempt];
     const reason = error.message;
     if (pauseMs === undefined) {
@@ -138,7 +136,7 @@ const isSent = async (
       logger.warn({ ...line, reason }, 'email.refused: the mail server does not take it');
       return false;
     }
-    const record = { topic, key, headers: { ...headers, [ATTEMPT]: String(attempt + 1) }, value };
+    const record = { topic, key, headers: { ...headers, attempt: String(attempt + 1) }, value };
     const entry = {
       id: `email/${sourceId}/${emit}/${attempt + 1}`,
       owner: sourceId,

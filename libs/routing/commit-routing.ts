@@ -2,9 +2,9 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
-import { type EmitHeaders, type RecordOf, ROUTED } from '#libs/stream-log/envelopes.js';
+import { type EmitHeaders, type RecordOf } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { type EmitRouter, emitOf } from './emit-router.js';
+import { type EmitRouter } from './emit-router.js';
 import { Examination } from './event-filter.js';
 import { type Routed } from './route-emit.js';
 import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
@@ -69,19 +69,17 @@ export class CommitRoutes {
     private readonly position: Position,
   ) {}
 
-  /** Marks an emit as routed and returns the records for its listeners. Undefined: the router must route it. */
+  /** The emit, marked as routed, and the records of its listeners. Undefined: the router must route it. */
   route(record: RecordOf<EmitHeaders>): readonly LogRecord[] | undefined {
     const { emits, clock } = this.options;
     try {
-      const emit = emitOf(record);
-      const routed = emits.route(emit, clock.now(), new Examination(emit.value));
+      const routed = emits.route(record, clock.now(), new Examination(record.value));
       const { records, workflowsSkipped } = routed;
       if (!isPlain(routed) || !this.hasRoomFor(records)) return undefined;
-      record.headers[ROUTED] = this.position;
       this.counts.emits++;
       this.counts.workflowsSkipped += workflowsSkipped;
       for (const each of records) countRouted(this.counts, each);
-      return records;
+      return [{ ...record, headers: { ...record.headers, routed: this.position } }, ...records];
     } catch {
       // The router says so, and counts it.
       return undefined;

@@ -1,6 +1,6 @@
 import { delayedInvocation } from '#libs/stream-log/invocations.js';
 import { type DelayedEvent, type DelayedEvents, type DelayedRange } from '#libs/stream-log/delayed-events.js';
-import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type DelayHeaders, type DeleteHeaders, emitterHeaders, eventParts } from '#libs/stream-log/envelopes.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
@@ -72,27 +72,27 @@ export class DelayedRouting {
   }
 }
 
-const stepOf = ({ headers, value }: StoredRecord): Step | undefined => {
-  const { kind, emitter: sourceId, channel } = headers as EmitHeaders;
-  switch (kind) {
+const stepOf = (record: StoredRecord): Step | undefined => {
+  const headers = emitterHeaders(record);
+  const sourceId = headers.emitter;
+  switch (headers.kind) {
     case 'delay':
-      return putOf(headers as EmitHeaders, value);
+      return putOf(headers, record.value);
     case 'due': {
-      const eventId = headers['event'] ?? '';
+      const eventId = headers.event;
       return sortableEventId(eventId) === undefined ? undefined : { kind: 'release', sourceId, eventId };
     }
     case 'delete':
-      return channel === DELAYED_CHANNEL ? { kind: 'cancel', sourceId, range: rangeOf(headers) } : undefined;
+      return headers.channel === DELAYED_CHANNEL ? { kind: 'cancel', sourceId, range: rangeOf(headers) } : undefined;
     case 'emit':
       return undefined;
   }
 };
 
-const putOf = (headers: EmitHeaders, payload: string): Step | undefined => {
+const putOf = (headers: DelayHeaders, payload: string): Step | undefined => {
   const { emitter: sourceId, workspace: workspaceId, id: eventId, emit: emitId, out, deliver, hops } = headers;
-  const { dedupe, summary, ts, test, nostore } = headers;
   const dueAt = Number(deliver);
-  if (out === undefined || !Number.isSafeInteger(dueAt) || sortableEventId(eventId) === undefined) return undefined;
+  if (!Number.isSafeInteger(dueAt) || sortableEventId(eventId) === undefined) return undefined;
   const event: DelayedEvent = {
     sourceId,
     workspaceId,
@@ -101,17 +101,13 @@ const putOf = (headers: EmitHeaders, payload: string): Step | undefined => {
     channel: out,
     dueAt,
     hops: Number(hops),
-    ...(dedupe === undefined ? {} : { dedupe }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(ts === undefined ? {} : { ts }),
-    ...(test === undefined ? {} : { test: '1' }),
-    ...(nostore === undefined ? {} : { nostore: '1' }),
+    ...eventParts(headers),
     payload,
   };
   return { kind: 'put', event };
 };
 
-const rangeOf = ({ start, end }: Readonly<Record<string, string>>): DelayedRange => {
+const rangeOf = ({ start, end }: DeleteHeaders): DelayedRange => {
   const from = start === undefined ? undefined : sortableEventId(start);
   const to = end === undefined ? undefined : sortableEventId(end);
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };

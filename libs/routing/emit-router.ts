@@ -1,5 +1,3 @@
-import { type StoredRecord } from '#libs/stream-log/stream-log.js';
-import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type ListenerBacklog, roomFor } from './listener-room.js';
 import { type Examination } from './event-filter.js';
@@ -41,8 +39,3 @@ export class EmitRouter {
 }
 
 export const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
-
-export const emitOf = ({ headers, value }: Pick<StoredRecord, 'headers' | 'value'>): Emit => ({
-  headers: headers as EmitHeaders,
-  value,
-});

@@ -116,8 +116,7 @@ export class ReplayReactor implements Reactor {
     }
     // The replay is part of the id, so that the record is no repeat of the first one.
     const match = { listenerId, subscriptionId: `${subscriptionId}/${replayId}` };
-    const delivery = deliveryOf(emit, match, topics, clock.now());
-    return { ...delivery, headers: { ...delivery.headers, replay: replayId } };
+    return deliveryOf(emit, match, topics, clock.now(), replayId);
   }
 }
 

@@ -1,6 +1,6 @@
 import { derivedId } from '#libs/kernel/ids.js';
 import { emitIds } from '#libs/stream-log/emit-ids.js';
-import { type DeliveryHeaders, type EmitHeaders, MAX_HOPS } from '#libs/stream-log/envelopes.js';
+import { type DeliveryHeaders, type EmailHeaders, type EmitHeaders, MAX_HOPS } from '#libs/stream-log/envelopes.js';
 import { ROUTER_SEQUENCE } from '#libs/stream-log/event-ids.js';
 import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
@@ -48,10 +48,10 @@ export const routeEmit = (
   examination = new Examination(emit.value),
 ): Routed => {
   const { headers } = emit;
-  if (headers.kind !== 'emit' || headers['notrigger'] === '1') return NOTHING;
+  if (headers.notrigger === '1') return NOTHING;
   const matched = table.match(headers.emitter, headers.workspace, headers.channel);
   // An event of the platform about a listener does not go to it, because that might cause the next one.
-  const others = matched.filter(({ listenerId }) => listenerId !== headers['subject']);
+  const others = matched.filter(({ listenerId }) => listenerId !== headers.subject);
   const matches: Match[] = [];
   for (const match of others) {
     const passes = examination.passes(match.filter);
@@ -84,16 +84,13 @@ export const routeEmit = (
   return { records, workflowsSkipped, hopLimited: atLimit, givenUp };
 };
 
-const trace = (headers: Record<string, string>, from: Readonly<Record<string, string>>): void => {
-  if (from['traceparent'] !== undefined) headers['traceparent'] = from['traceparent'];
-};
-
 /** Delivery of an emit to the webhook of a subscription. A repeat has the same id. */
 export const deliveryOf = (
   emit: Emit,
   match: Pick<Match, 'listenerId' | 'subscriptionId'>,
   topics: TopicPolicy,
   now: number,
+  replay?: string,
 ): LogRecord => {
   const { emitter, channel, workspace, id } = emit.headers;
   const headers: DeliveryHeaders = {
@@ -106,18 +103,18 @@ export const deliveryOf = (
     event: id,
     attempt: '1',
     at: String(now),
+    ...(replay === undefined ? {} : { replay }),
   };
-  trace(headers, emit.headers);
   return { topic: topics.deliveries(match.listenerId), key: match.listenerId, headers, value: emit.value };
 };
 
 /** An error of a sample event is shown to its author at once, so no email tells of it. */
 const emailOf = ({ headers, value }: Emit, topics: TopicPolicy): readonly LogRecord[] => {
   const topic = topics.emails();
-  if (topic === undefined || headers['test'] === '1') return [];
-  const { emitter, workspace, emit, id } = headers;
-  const { fault = emit } = headers;
-  return [{ topic, key: emitter, headers: { email: '1', emitter, workspace, emit, event: id, fault }, value }];
+  if (topic === undefined || headers.test === '1') return [];
+  const { emitter, workspace, emit, id, fault = emit } = headers;
+  const email: EmailHeaders = { email: '1', emitter, workspace, emit, event: id, fault };
+  return [{ topic, key: emitter, headers: email, value }];
 };
 
 const hopLimitError = (emit: Emit, topics: TopicPolicy): LogRecord => {
@@ -147,10 +144,9 @@ const routingError = (
   topics: TopicPolicy,
   { code, message }: { readonly code: string; readonly message: string },
 ): LogRecord => {
-  const { emitter, workspace, id } = emit.headers;
+  const { emitter, workspace, id, hops, nostore } = emit.headers;
   const [ms = '0', seq = '0'] = id.split('-');
   const ts = new Date(Number(ms)).toISOString();
-  const hops = emit.headers.hops;
   const context = { id: emit.headers.emit, ts, source_id: emitter, owner_id: workspace, hops: Number(hops) };
   const error = { code, name: code, message, ts, stack: '' };
   const headers: EmitHeaders = {
@@ -162,9 +158,8 @@ const routingError = (
     emit: emitIds(`${code === 'HopLimitExceeded' ? 'hop-limit' : 'loop'}/${emit.headers.emit}`, Number(ms))(0),
     hops: String(MAX_HOPS),
     fault: faultId(code, ''),
+    ...(nostore === undefined ? {} : { nostore }),
   };
-  if (emit.headers['nostore'] !== undefined) headers['nostore'] = emit.headers['nostore'];
-  trace(headers, emit.headers);
   const value = `{"original_event":${emit.value},"original_context":${JSON.stringify(context)},"error":${JSON.stringify(error)}}`;
   return { topic: topics.emits(emitter), key: emitter, headers, value };
 };

@@ -3,16 +3,16 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
-import { ROUTED } from '#libs/stream-log/envelopes.js';
+import { type EmitHeaders, emitterHeaders } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { eachAlone, PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
 import { CommitRouting } from './commit-routing.js';
-import { emitOf, EmitRouter, type EmitRouterOptions, hasOwnLane } from './emit-router.js';
+import { EmitRouter, type EmitRouterOptions, hasOwnLane } from './emit-router.js';
 import { Examination } from './event-filter.js';
-import { loopOverflowError, type Routed } from './route-emit.js';
+import { type Emit, loopOverflowError, type Routed } from './route-emit.js';
 import { RoutedLane } from './routed-lane.js';
 import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
 
@@ -159,6 +159,8 @@ class Routing {
 /** Pauses of a held emitter. They grow, because a listener may be full for long. */
 const HELD_PAUSES = { firstMs: 5, longestMs: 100 };
 
+type StoredEmit = StoredRecord & { readonly headers: EmitHeaders };
+
 /** Routing of one batch. */
 class BatchRouting {
   private out: { readonly offset: number; readonly records: readonly LogRecord[] }[] = [];
@@ -187,19 +189,21 @@ class BatchRouting {
     for (const record of batch.records) {
       if (batch.revoked()) return;
       if (this.lane.has(record.offset)) continue;
-      // Its listeners' records were committed with it.
-      if (record.headers[ROUTED] !== undefined) {
-        batch.ack(record.offset);
-        continue;
-      }
-      if (record.headers['kind'] !== 'emit') {
+      const headers = emitterHeaders(record);
+      if (headers.kind !== 'emit') {
         await this.control(record);
         continue;
       }
-      const routed = await this.routed(record);
+      // Its listeners' records were committed with it.
+      if (headers.routed !== undefined) {
+        batch.ack(record.offset);
+        continue;
+      }
+      const emit = { ...record, headers };
+      const routed = await this.routed(emit);
       if (batch.revoked()) return;
       metrics.emits++;
-      this.add(record.offset, routed ? this.recordsOf(record, routed) : []);
+      this.add(record.offset, routed ? this.recordsOf(emit, routed) : []);
       if (this.size >= (this.options.maxPublish ?? 256)) await this.flush();
     }
     await this.flush();
@@ -217,12 +221,12 @@ class BatchRouting {
    * Examines filters in as many turns of the event loop as they need, and waits while a listener has no room. An emit is
    * routed to all of its listeners at once, by the table of that moment. Undefined for a record that throws.
    */
-  private async routed(record: StoredRecord): Promise<Routed | undefined> {
+  private async routed(record: StoredEmit): Promise<Routed | undefined> {
     const examination = new Examination(record.value);
     let routed = this.route(record, examination);
     let isHeld = false;
     while (routed && (routed.isUnexamined || routed.heldFor !== undefined) && !this.batch.revoked()) {
-      if (routed.isUnexamined) await examination.later(record.headers['workspace'] ?? '');
+      if (routed.isUnexamined) await examination.later(record.headers.workspace);
       else {
         if (!isHeld) this.startHeld();
         isHeld = true;
@@ -240,22 +244,18 @@ class BatchRouting {
   }
 
   /** Returns undefined for a record that throws. It would throw again, and block all records after it. */
-  private route(record: StoredRecord, examination: Examination): Routed | undefined {
-    const emit = emitOf(record);
+  private route(record: StoredEmit, examination: Examination): Routed | undefined {
     try {
-      return this.emits.route(emit, this.now, examination);
+      return this.emits.route(record, this.now, examination);
     } catch (error) {
       this.metrics.poisoned++;
-      const fields = { lane: record.lane, offset: record.offset, emit: emit.headers.emit, error: String(error) };
+      const fields = { lane: record.lane, offset: record.offset, emit: record.headers.emit, error: String(error) };
       this.options.logger?.error(fields, 'router.record_skipped: it cannot be routed');
       return undefined;
     }
   }
 
-  private recordsOf(
-    record: StoredRecord,
-    { records, workflowsSkipped, hopLimited, givenUp }: Routed,
-  ): readonly LogRecord[] {
+  private recordsOf(emit: Emit, { records, workflowsSkipped, hopLimited, givenUp }: Routed): readonly LogRecord[] {
     const { metrics, options } = this;
     metrics.workflowsSkipped += workflowsSkipped;
     metrics.loopsGivenUp += givenUp.length;
@@ -266,7 +266,7 @@ class BatchRouting {
       if (this.told.has(listenerId)) continue;
       this.told.add(listenerId);
       const limit = options.listeners?.loopLimit ?? 0;
-      errors.push(loopOverflowError(emitOf(record), listenerId, limit, options.topics));
+      errors.push(loopOverflowError(emit, listenerId, limit, options.topics));
     }
     return errors.length === 0 ? records : [...records, ...errors];
   }

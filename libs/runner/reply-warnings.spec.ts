@@ -38,7 +38,7 @@ describe('a line on the reply of a run', () => {
   // docs/reference/component-model.md#endpoint-confined
   it('names what is left out of the reply below the origin of the API, in one bounded line', () => {
     const headers = { 'Clear-Site-Data': '"*"', 'set-cookie': ['a=1; Path=/', '__Host-b=1'] };
-    const confined = { respond: 'here', confined: '1' };
+    const confined = { respond: 'here', confined: '1' } as const;
     expect(words(confined, { response: { ...response, headers } })).toMatchObject([
       {
         k: 'warning',

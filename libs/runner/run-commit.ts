@@ -15,7 +15,7 @@ import { type RunnerMetrics } from './runner-ports.js';
 import { type UserError } from '../component-model/run-output.js';
 import { type RunOutcome } from '../sandbox/sandbox.js';
 import { type Execution, runResult } from './run-result.js';
-import { type CommitRoutes } from './source-routing.js';
+import { type CommitRoutes, isEmit } from './source-routing.js';
 
 /**
  * Kinds whose invocation may arrive twice under one id: a router or scheduler restarted, or a publisher that got no
@@ -135,7 +135,7 @@ export const buildCommit = async (
     Object.assign(changed, result.dedupe);
     Object.assign(dbChanges, outcome.dbChanges);
     for (const record of result.records) {
-      records.push(record, ...((record.headers.kind === 'emit' && routes?.route(record)) || []));
+      records.push(...((isEmit(record) && routes?.route(record)) || [record]));
       if (++built % RECORDS_A_TURN === 0) await turn();
     }
     metrics.emits(result.emitted);

@@ -161,7 +161,7 @@ export class RunDispatcher {
     const { settings, replies } = this.options.deps;
     this.inFlight++;
     const timeoutMs = headers.kind === 'timer' ? settings.timerTimeoutMs : settings.httpTimeoutMs;
-    const body = bodyRangeOf(record.value, headers['body']);
+    const body = bodyRangeOf(record.value, headers.body);
     const request = { invocationId: headers.id, event: record.value, body, timeoutMs };
     sandbox
       .run(

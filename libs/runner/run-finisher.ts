@@ -35,10 +35,10 @@ export class RunFinisher {
     const outcome = warnedOfReply(mask.outcome(left), headers);
     const execution = {
       ...executionOf(sourceId, headers.id, definition, workspaceId, timeOf(invocation)),
-      event: () => mask.json(wholeEvent(record.value, bodyRangeOf(record.value, headers['body']))),
+      event: () => mask.json(wholeEvent(record.value, bodyRangeOf(record.value, headers.body))),
       hops: Number(headers.hops),
-      ...(headers['nostore'] === '1' ? { nostore: true as const } : {}),
-      ...(headers['replay'] === undefined ? {} : { replay: true as const }),
+      ...(headers.nostore === '1' ? { nostore: true as const } : {}),
+      ...(headers.replay === undefined ? {} : { replay: true as const }),
     };
     deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
     const committed = (): void => {

@@ -1,4 +1,4 @@
-import { type EmitHeaders } from '../stream-log/envelopes.js';
+import { type DelayHeaders, type EmitHeaders, type EventParts, type RecordOf } from '../stream-log/envelopes.js';
 import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '../component-model/channels.js';
 import { bytesAbove, RECORD_BYTES } from '../stream-log/record-limits.js';
 import { dictionary } from '../kernel/dictionary.js';
@@ -55,7 +55,7 @@ export const executionOf = (
 
 export interface RunResult {
   /** Records for the emitter's topic, in order. Built lazily, so that many can take several turns. Read once. */
-  readonly records: Iterable<EmitRecord>;
+  readonly records: Iterable<EmitRecord | RecordOf<DelayHeaders>>;
   /** Changed dedupe caches by channel; null for a forgotten one. */
   readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
   /** All dedupe caches after the run. */
@@ -100,43 +100,47 @@ function* recordsOf(
   emits: readonly EmitCall[],
   lines: readonly LogLine[],
   { topic, eventIds }: RunResultContext,
-): Iterable<EmitRecord> {
+): RunResult['records'] {
   const { error, startedAt, endedAt } = outcome;
   const nextEmitId = emitIds(execution.id, execution.at ?? startedAt);
   const hops = String(execution.hops);
   let index = 0;
-  const record = (channel: string, value: string, kind: 'emit' | 'delay' = 'emit'): EmitRecord => {
-    const headers: EmitHeaders = {
-      kind,
-      id: eventIds.next(endedAt),
-      emitter: execution.sourceId,
-      workspace: execution.workspaceId,
-      channel,
-      emit: execution.released ?? nextEmitId(index++),
-      hops,
-    };
-    if (execution.nostore === true) headers['nostore'] = '1';
-    if (execution.notrigger === true) headers['notrigger'] = '1';
-    return { topic, key: execution.sourceId, headers, value };
+  const switches = {
+    ...(execution.nostore === true ? { nostore: '1' as const } : {}),
+    ...(execution.notrigger === true ? { notrigger: '1' as const } : {}),
   };
+  const common = (channel: string) => ({
+    id: eventIds.next(endedAt),
+    emitter: execution.sourceId,
+    workspace: execution.workspaceId,
+    channel,
+    emit: execution.released ?? nextEmitId(index++),
+    hops,
+    ...switches,
+  });
+  const recordWith = <H extends EmitHeaders | DelayHeaders>(headers: H, value: string) => ({
+    topic,
+    key: execution.sourceId,
+    headers,
+    value,
+  });
+  const record = (channel: string, value: string, parts: Partial<EmitHeaders> = {}): EmitRecord =>
+    recordWith({ kind: 'emit', ...common(channel), ...parts }, value);
   for (const emit of emits) {
-    const waits = emit.deliverAt !== undefined && emit.deliverAt > endedAt;
-    const made = waits ? record(DELAYED_CHANNEL, emit.payload, 'delay') : record(emit.channel, emit.payload);
-    describeEmit(made.headers, emit, execution.test);
-    if (waits) {
-      made.headers['out'] = emit.channel;
-      made.headers['deliver'] = String(Math.ceil(emit.deliverAt));
+    const { channel, payload, deliverAt } = emit;
+    const parts = partsOf(emit, execution.test);
+    if (deliverAt === undefined || deliverAt <= endedAt) yield record(channel, payload, parts);
+    else {
+      const waits = { out: channel, deliver: String(Math.ceil(deliverAt)) };
+      yield recordWith({ kind: 'delay', ...common(DELAYED_CHANNEL), ...parts, ...waits }, payload);
     }
-    yield made;
   }
   if (execution.hook) yield record(LOGS_CHANNEL, JSON.stringify({ k: 'hook', ts: startedAt, h: execution.hook }));
   for (const line of lines) yield record(LOGS_CHANNEL, JSON.stringify(line));
   if (!error) return;
   const { name, message, stack } = error;
   yield record(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: endedAt, err: { name, message, stack } }));
-  const failed = record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt));
-  failed.headers['fault'] = faultId(name, message);
-  yield failed;
+  yield record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt), { fault: faultId(name, message) });
 }
 
 const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>
@@ -188,13 +192,13 @@ const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: RunRe
   return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
 };
 
-const describeEmit = (headers: EmitHeaders, { id, summary, ts }: EmitCall, test?: true): void => {
+const partsOf = ({ id, summary, ts }: EmitCall, test?: true): EventParts => ({
   // JSON keeps the type of the id: a number stays a number in `metadata.id`.
-  if (id !== undefined) headers['dedupe'] = JSON.stringify(id);
-  if (summary !== undefined) headers['summary'] = summary;
-  if (ts !== undefined) headers['ts'] = String(ts);
-  if (test === true) headers['test'] = '1';
-};
+  ...(id === undefined ? {} : { dedupe: JSON.stringify(id) }),
+  ...(summary === undefined ? {} : { summary }),
+  ...(ts === undefined ? {} : { ts: String(ts) }),
+  ...(test === true ? { test: '1' } : {}),
+});
 
 /** JSON of a source error (docs/reference/component-model.md#error-event). Splices in the original event's text. */
 const errorEvent = (execution: Execution, error: UserError, at: number): string => {

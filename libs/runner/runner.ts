@@ -1,6 +1,6 @@
 import { newId } from '../kernel/ids.js';
 import { type HookOutcome, type HookRunner } from '../sources/published.js';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { invocationHeaders } from '../stream-log/envelopes.js';
 import { type Consumer, type LaneBatch, REVOKE_MS } from '../stream-log/stream-log.js';
 import { INVOCATIONS } from '../stream-log/topics.js';
 import { LoadedSources } from './loaded-sources.js';
@@ -90,7 +90,7 @@ export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => 
 const bySource = (batch: LaneBatch): ReadonlyMap<string, readonly Invocation[]> => {
   const groups = new Map<string, Invocation[]>();
   for (const record of batch.records) {
-    const headers = record.headers as InvocationHeaders;
+    const headers = invocationHeaders(record);
     const invocation = {
       record,
       end: batch.end,

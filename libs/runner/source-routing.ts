@@ -1,8 +1,11 @@
 import { pause } from '#libs/async/pause.js';
-import { type EmitHeaders, type RecordOf } from '../stream-log/envelopes.js';
+import { type DelayHeaders, type EmitHeaders, type RecordOf } from '../stream-log/envelopes.js';
 import { type LogRecord } from '../stream-log/stream-log.js';
 
 export type EmitRecord = RecordOf<EmitHeaders>;
+
+export const isEmit = (record: RecordOf<EmitHeaders | DelayHeaders>): record is EmitRecord =>
+  record.headers.kind === 'emit';
 
 /** Routes emits within the commit that brings them (docs/adr/0049-routing-at-the-commit.md). */
 export interface CommitRouting {
@@ -15,8 +18,8 @@ export interface CommitRouting {
 /** The emits of one commit. */
 export interface CommitRoutes {
   /**
-   * Marks an emit as routed, and returns the records for its listeners, to be committed with it. Undefined: the router
-   * must route it, and every later emit of the source until it has.
+   * The records to be committed for an emit: it, marked as routed, and those of its listeners. Undefined: the router must
+   * route it, and every later emit of the source until it has.
    */
   route(emit: EmitRecord): readonly LogRecord[] | undefined;
   /** Call once the commit is durable. */

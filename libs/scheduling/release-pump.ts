@@ -4,7 +4,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
 import { type DelayedEvents, type DueEvent } from '#libs/stream-log/delayed-events.js';
 import { EntriesOnTheirWay } from '#libs/stream-log/entries-on-their-way.js';
-import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type DueHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
@@ -93,7 +93,7 @@ const putOff = async ({ delayed, clock }: ReleasePumpOptions, onTheirWay: OnThei
 };
 
 const announcement = (topic: string, { sourceId, workspaceId, eventId, emitId }: DueEvent, now: number): LogRecord => {
-  const headers: EmitHeaders = {
+  const headers: DueHeaders = {
     kind: 'due',
     id: `${now}-0`,
     emitter: sourceId,

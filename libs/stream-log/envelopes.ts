@@ -1,6 +1,10 @@
 import { type LogRecord } from './stream-log.js';
 
-/** Headers of records, by kind of topic. Values are text: numbers in decimal, absent fields left out. */
+/**
+ * Headers of records, one type for each kind of record. Values are text: numbers in decimal, flags '1', absent fields left
+ * out. They are types and no interfaces, so that they are headers of a LogRecord without a cast. A record's headers never
+ * change once it is made.
+ */
 
 /**
  * `hook` runs a hook with the definition in `value`. `settled` ends the operation whose hooks ran: the event log's
@@ -9,78 +13,170 @@ import { type LogRecord } from './stream-log.js';
  */
 export type InvocationKind = 'http' | 'timer' | 'apphook' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
 
+/** What an emit says about its event besides the payload. It stays with an event that waits. */
+export type EventParts = {
+  /** JSON of the id given to $emit. */
+  readonly dedupe?: string;
+  readonly summary?: string;
+  readonly ts?: string;
+  /** A sample event, or a test event of an endpoint. */
+  readonly test?: '1';
+  /** No list keeps it. */
+  readonly nostore?: '1';
+};
+
+/** The parts that are there, and nothing else. */
+export const eventParts = ({ dedupe, summary, ts, test, nostore }: EventParts): EventParts => ({
+  ...(dedupe === undefined ? {} : { dedupe }),
+  ...(summary === undefined ? {} : { summary }),
+  ...(ts === undefined ? {} : { ts }),
+  ...(test === undefined ? {} : { test }),
+  ...(nostore === undefined ? {} : { nostore }),
+});
+
 /** Headers on `invocations.*`. The value is the JSON of the event that `run` receives, or stands for it (`body`). */
-export interface InvocationHeaders extends Record<string, string> {
+export type InvocationHeaders = EventParts & {
   /** `inv_…`, equal on a repeat (router restart, timer tick). */
-  id: string;
-  kind: InvocationKind;
-  source: string;
-  workspace: string;
+  readonly id: string;
+  readonly kind: InvocationKind;
+  readonly source: string;
+  readonly workspace: string;
   /**
    * Epoch milliseconds, equal on a repeat, because the emit ids of the run are made of it: the arrival, the scheduled
    * time of a tick, the time in the emit id of an emit.
    */
-  at: string;
+  readonly at: string;
   /** Number of listeners that the cause has passed. The router stops at MAX_HOPS. */
-  hops: string;
+  readonly hops: string;
   /** Interface prop that fired, for `http`, `timer` and `apphook`. */
-  prop: string;
+  readonly prop: string;
   /** Address of the ResponseRelay that awaits the outcome; empty when none does. */
-  respond: string;
-}
+  readonly respond: string;
+  /** Of a request: where the value holds the body, if it holds it once (component-model/http-event.ts). */
+  readonly body?: string;
+  /** Of a request: its reply must not reach beyond its endpoint (component-model/endpoint-reply.ts). */
+  readonly confined?: '1';
+  /** Of an emit: its emitter and emit id. Of `delayed`: the emit id, and the channel. */
+  readonly emitter?: string;
+  readonly emit?: string;
+  readonly channel?: string;
+  /** Of an emit in the order of its emitter's event ids, which no event of the platform and no replay is. */
+  readonly subscription?: string;
+  readonly event?: string;
+  /** Id of the replay that it belongs to. */
+  readonly replay?: string;
+  /** What is left is for no listener. */
+  readonly notrigger?: '1';
+};
 
-/**
- * Headers on `emits.*`. The value is the payload JSON. A `delete` record removes a channel's events [start, end]. A
- * `delay` record brings an event that waits, and a `due` record says that one has waited long enough. No listener gets
- * either.
- */
-export interface EmitHeaders extends Record<string, string> {
-  kind: 'emit' | 'delete' | 'delay' | 'due';
+type OnEmits = {
   /** Event id `<epoch ms>-<seq>`, strictly increasing per emitter. */
-  id: string;
-  emitter: string;
-  workspace: string;
+  readonly id: string;
+  readonly emitter: string;
+  readonly workspace: string;
   /** Empty for the default channel. */
-  channel: string;
+  readonly channel: string;
   /** Emit id: 27 characters, sortable, derived from the invocation. A repeat of the run gives the same. */
-  emit: string;
-  hops: string;
-}
-/**
- * Optional headers of an emit are `dedupe` (JSON of the id given to $emit), `summary`, `ts`, and `test` = '1' for a
- * sample event, `subject` for the resource that an event of the platform is about, `fault` for what
- * names an error, `nostore` = '1' for an event that no list keeps, and `notrigger` = '1' for one that no listener gets.
- * An invocation of an emit carries `emitter` and `emit`, and `subscription` and `event` (the event id) when the emit is in
- * the order of its emitter's event ids, which no event of the platform and no replay is.
- * An invocation of a request carries `body`, where the value holds the body, if it holds it once
- * (component-model/http-event.ts), and `confined` = '1' when its reply must not reach beyond its endpoint
- * (component-model/endpoint-reply.ts).
- * An invocation carries `nostore` for what its run leaves. An invocation and a delivery of a replay carry `replay`, its
- * id. Those of a delete are `start` and `end` (event ids, inclusive), and `every` = '1'. The latter selects all channels but the platform's,
- * regardless of `channel`. A delay also has `out`, the channel on which it goes out, and `deliver`, epoch milliseconds.
- * A due record has `event`, the event id of the event.
- */
+  readonly emit: string;
+  readonly hops: string;
+};
+
+/** An event. The value is the payload JSON. */
+export type EmitHeaders = OnEmits &
+  EventParts & {
+    readonly kind: 'emit';
+    /** No listener gets it. */
+    readonly notrigger?: '1';
+    /** Resource that an event of the platform is about. */
+    readonly subject?: string;
+    /** Names an error. */
+    readonly fault?: string;
+    /**
+     * The records of its listeners were committed with it, by the table of this position of the event log
+     * (docs/adr/0049).
+     */
+    readonly routed?: string;
+  };
+
+/** An event that waits. No listener gets the record. The value is the payload JSON. */
+export type DelayHeaders = OnEmits &
+  EventParts & {
+    readonly kind: 'delay';
+    readonly notrigger?: '1';
+    /** Channel on which it goes out. */
+    readonly out: string;
+    /** Epoch milliseconds. */
+    readonly deliver: string;
+  };
+
+/** Says that an event has waited long enough. */
+export type DueHeaders = OnEmits & {
+  readonly kind: 'due';
+  /** Event id of the event. */
+  readonly event: string;
+};
+
+/** Removes events of a channel. */
+export type DeleteHeaders = OnEmits & {
+  readonly kind: 'delete';
+  /** Event ids, inclusive. */
+  readonly start?: string;
+  readonly end?: string;
+  /** All channels but the platform's, regardless of `channel`. */
+  readonly every?: '1';
+};
+
+/** Headers on `emits.*`. */
+export type EmitterHeaders = EmitHeaders | DelayHeaders | DueHeaders | DeleteHeaders;
 
 /** Headers on `deliveries.*`. The value is the exact body to send. */
-export interface DeliveryHeaders extends Record<string, string> {
+export type DeliveryHeaders = {
   /** `dlv_…`, derived from emit id and subscription, so a repeat gives the same. */
-  id: string;
-  webhook: string;
-  workspace: string;
-  emitter: string;
-  channel: string;
-  emit: string;
+  readonly id: string;
+  readonly webhook: string;
+  readonly workspace: string;
+  readonly emitter: string;
+  readonly channel: string;
+  readonly emit: string;
   /** Event id of the emit. */
-  event: string;
+  readonly event: string;
   /** 1 for the first attempt. */
-  attempt: string;
+  readonly attempt: string;
   /** Epoch milliseconds of the emit's arrival at the router. */
-  at: string;
-}
+  readonly at: string;
+  /** Id of the replay that it belongs to. */
+  readonly replay?: string;
+  /** How often the attempt was put off. */
+  readonly defers?: string;
+  /** Entry of the schedule that it was handed out from, and how often it was before. */
+  readonly entry?: string;
+  readonly again?: string;
+};
 
-/** Header of an emit whose listeners' records were committed with it: the position of the event log up to which the table was. */
-export const ROUTED = 'routed';
+/** Headers on `emails`: an error of a source. The value is the event. */
+export type EmailHeaders = {
+  readonly email: '1';
+  readonly emitter: string;
+  readonly workspace: string;
+  readonly emit: string;
+  /** Event id of the emit. */
+  readonly event: string;
+  readonly fault: string;
+  /** How often it was tried. */
+  readonly attempt?: string;
+};
 
-export type RecordOf<H extends Record<string, string>> = Omit<LogRecord, 'headers'> & { readonly headers: H };
+export type RecordOf<H extends LogRecord['headers']> = Omit<LogRecord, 'headers'> & { readonly headers: H };
+
+type Stored = Pick<LogRecord, 'headers'>;
+
+/** The headers of a record of `invocations.*`. */
+export const invocationHeaders = ({ headers }: Stored): InvocationHeaders => headers as InvocationHeaders;
+/** The headers of a record of `emits.*`. */
+export const emitterHeaders = ({ headers }: Stored): EmitterHeaders => headers as EmitterHeaders;
+/** The headers of a record of `deliveries.*` that is a delivery. */
+export const deliveryHeaders = ({ headers }: Stored): DeliveryHeaders => headers as DeliveryHeaders;
+/** The headers of a record of `emails`. */
+export const emailHeaders = ({ headers }: Stored): EmailHeaders => headers as EmailHeaders;
 
 export const MAX_HOPS = 32;

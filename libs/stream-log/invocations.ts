@@ -1,6 +1,12 @@
 import { derivedId, newId } from '#libs/kernel/ids.js';
 import { type DelayedEvent } from './delayed-events.js';
-import { type EmitHeaders, type InvocationHeaders, type InvocationKind, type RecordOf } from './envelopes.js';
+import {
+  type EmitHeaders,
+  eventParts,
+  type InvocationHeaders,
+  type InvocationKind,
+  type RecordOf,
+} from './envelopes.js';
 import { emitIds, timeOfEmitId } from './emit-ids.js';
 import { orderedEventId } from './event-ids.js';
 import { type TopicPolicy } from './topics.js';
@@ -26,29 +32,23 @@ interface WithEvent {
   readonly event: string;
 }
 
-/**
- * A request to the endpoint of an interface prop.
- * @param bodyAt where the event holds the body, if it holds it once (component-model/http-event.ts)
- */
+/** A request to the endpoint of an interface prop. */
 export const httpInvocation = (
   topics: TopicPolicy,
   call: Call & WithEvent & { readonly prop: string; readonly respond: string },
-  bodyAt?: string,
-): Invocation => {
-  const request = invocation(topics, 'http', newId('inv', call.now), call, call.event);
-  if (bodyAt !== undefined) request.headers['body'] = bodyAt;
-  return request;
-};
+  parts: Pick<InvocationHeaders, 'body' | 'confined' | 'nostore'> = {},
+): Invocation => invocation(topics, 'http', newId('inv', call.now), call, call.event, parts);
 
 /** A request whose event is only listed, as a test of the source. */
-export const testEventInvocation = (topics: TopicPolicy, call: Call & WithEvent): Invocation => {
+export const testEventInvocation = (
+  topics: TopicPolicy,
+  call: Call & WithEvent,
+  parts: Pick<InvocationHeaders, 'nostore'> = {},
+): Invocation => {
   const id = newId('inv', call.now);
-  const sent = invocation(topics, 'delayed', id, call, call.event);
-  sent.headers['emit'] = emitIds(id, call.now)(0);
-  sent.headers['channel'] = '';
-  sent.headers['test'] = '1';
-  sent.headers['notrigger'] = '1';
-  return sent;
+  const emit = emitIds(id, call.now)(0);
+  const all = { emit, channel: '', test: '1', notrigger: '1', ...parts } as const;
+  return invocation(topics, 'delayed', id, call, call.event, all);
 };
 
 /** A tick of a timer, scheduled for `dueAt`. A repeat of the tick has the same id. */
@@ -87,17 +87,14 @@ export const emitInvocation = (
   const id = derivedId('inv', emit.emitter, emit.emit, passing);
   const now = replay?.startedAt ?? timeOf(emit);
   const call = { sourceId, workspaceId: emit.workspace, now, hops: Number(emit.hops) + 1 };
-  const passedOn = invocation(topics, 'emit', id, call, value);
-  passedOn.headers['emitter'] = emit.emitter;
-  passedOn.headers['emit'] = emit.emit;
-  if (replay) passedOn.headers['replay'] = replay.id;
-  else if (emit.emitter.startsWith('dc_') && orderedEventId(emit.id) !== undefined) {
-    passedOn.headers['subscription'] = subscriptionId;
-    passedOn.headers['event'] = emit.id;
-  }
-  if (emit['traceparent'] !== undefined) passedOn.headers['traceparent'] = emit['traceparent'];
-  if (emit['nostore'] !== undefined) passedOn.headers['nostore'] = emit['nostore'];
-  return passedOn;
+  const isOrdered = !replay && emit.emitter.startsWith('dc_') && orderedEventId(emit.id) !== undefined;
+  return invocation(topics, 'emit', id, call, value, {
+    emitter: emit.emitter,
+    emit: emit.emit,
+    ...(replay ? { replay: replay.id } : {}),
+    ...(isOrdered ? { subscription: subscriptionId, event: emit.id } : {}),
+    ...(emit.nostore === undefined ? {} : { nostore: emit.nostore }),
+  });
 };
 
 /** Of the id, because an emitter that runs again emits under the same id at another time. */
@@ -105,18 +102,10 @@ const timeOf = ({ emit, id }: EmitHeaders): number => timeOfEmitId(emit) ?? (par
 
 /** An event that has waited. A repeated release has the same id. */
 export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent): Invocation => {
-  const { sourceId, workspaceId, emitId, hops, channel, dedupe, summary, ts, test, nostore } = event;
+  const { sourceId, workspaceId, emitId, hops, channel } = event;
   const id = derivedId('inv', sourceId, emitId, 'delayed');
-  const sent = invocation(topics, 'delayed', id, { sourceId, workspaceId, now: event.dueAt, hops }, event.payload);
-  const { headers } = sent;
-  headers['emit'] = emitId;
-  headers['channel'] = channel;
-  if (dedupe !== undefined) headers['dedupe'] = dedupe;
-  if (summary !== undefined) headers['summary'] = summary;
-  if (ts !== undefined) headers['ts'] = ts;
-  if (test !== undefined) headers['test'] = test;
-  if (nostore !== undefined) headers['nostore'] = nostore;
-  return sent;
+  const call = { sourceId, workspaceId, now: event.dueAt, hops };
+  return invocation(topics, 'delayed', id, call, event.payload, { emit: emitId, channel, ...eventParts(event) });
 };
 
 /** A run that a user starts. */
@@ -143,9 +132,8 @@ const invocation = (
   id: string,
   { sourceId, workspaceId, now, hops = 0, prop = '', respond = '' }: Call,
   value: string,
-): Invocation => ({
-  topic: topics.invocations(sourceId),
-  key: sourceId,
-  headers: { id, kind, source: sourceId, workspace: workspaceId, at: String(now), hops: String(hops), prop, respond },
-  value,
-});
+  parts: Partial<InvocationHeaders> = {},
+): Invocation => {
+  const common = { id, kind, source: sourceId, workspace: workspaceId, at: String(now), hops: String(hops), prop };
+  return { topic: topics.invocations(sourceId), key: sourceId, headers: { ...common, respond, ...parts }, value };
+};

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ROUTED } from '#libs/stream-log/envelopes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { makeRetriesDue, MoveScene, secretKeyIn, sluice, withStopped } from '#test/harness/move-scene.js';
 import { Server } from '#test/harness/server.js';
@@ -48,7 +47,7 @@ const leaveUnrouted = async (log: StreamLog, value: string): Promise<void> => {
   const [record] = await log.read(`emits.${unique.id}`, -1, 1);
   if (!record) throw new Error('there is no emit to copy');
   const own = { emitter: counting.id, id: `${Date.now()}-0`, emit: '3'.repeat(27) };
-  const copied = Object.entries(record.headers).filter(([name]) => name !== ROUTED);
+  const copied = Object.entries(record.headers).filter(([name]) => name !== 'routed');
   const headers = { ...Object.fromEntries(copied), ...own };
   await log.publish([{ topic: `emits.${counting.id}`, key: counting.id, headers, value }]);
 };

@@ -151,7 +151,7 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
     record(
       topics.emits(source),
       source,
-      { kind: 'emit', id: `${n}-0`, emitter: source, channel: '', emit: `e${n}` },
+      { kind: 'emit', id: `${n}-0`, emitter: source, workspace: 'o_1', channel: '', emit: `e${n}` },
       value,
     );
   const emits = await log.publish([

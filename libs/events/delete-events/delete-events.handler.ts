@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type DeleteHeaders } from '#libs/stream-log/envelopes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { pause } from '#libs/async/pause.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
@@ -53,7 +53,7 @@ export class DeleteEventsHandler implements ICommandHandler<DeleteEvents> {
     const end = endId === undefined ? undefined : checkEventId(endId, 'end_id');
     if (start !== undefined && end !== undefined && start > end) return;
 
-    const headers: EmitHeaders = {
+    const headers: DeleteHeaders = {
       kind: 'delete',
       id: `${this.clock.now()}-0`,
       emitter: sourceId,

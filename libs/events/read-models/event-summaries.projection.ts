@@ -1,5 +1,5 @@
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
-import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type EmitHeaders, type EmitterHeaders, emitterHeaders, eventParts } from '#libs/stream-log/envelopes.js';
 import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { EMITS } from '#libs/stream-log/topics.js';
@@ -70,9 +70,11 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
     { by: 'workspaceId', bytes: settings.workspaceBytes },
   ],
 
-  interpret({ headers, value }) {
-    const { kind, id, emitter: emitterId, workspace: workspaceId = '', channel, emit: emitId } = headers as EmitHeaders;
-    if (kind === 'delete') {
+  interpret(record) {
+    const headers = emitterHeaders(record);
+    const { value } = record;
+    const { id, emitter: emitterId, workspace: workspaceId, channel, emit: emitId } = headers;
+    if (headers.kind === 'delete') {
       const { start, end, every } = headers;
       const from = start === undefined ? undefined : sortableEventId(start);
       const to = end === undefined ? undefined : sortableEventId(end);
@@ -87,7 +89,8 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
     if (!isListed(headers)) return undefined;
     const sort = sortableEventId(id);
     if (sort === undefined) throw new Error(`${id} is not an event id`);
-    const { dedupe, summary, ts, test, notrigger } = headers;
+    const { dedupe, summary, notrigger } = headers;
+    const { nostore: _, ...parts } = eventParts(headers);
     const { text: short, truncated } = truncateJson(value, MAX_SHORT_BYTES);
     const payloadBytes = truncated ? Buffer.byteLength(value) : 0;
     const named = 3 * Buffer.byteLength(channel) + Buffer.byteLength(summary ?? '') + Buffer.byteLength(dedupe ?? '');
@@ -105,23 +108,21 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
       payloadBytes,
       bytes: OVERHEAD_BYTES + named + Buffer.byteLength(short) + payloadBytes,
       ...(truncated ? { payload: value } : {}),
-      ...(dedupe === undefined ? {} : { dedupe }),
-      ...(summary === undefined ? {} : { summary }),
-      ...(ts === undefined ? {} : { ts }),
-      ...(test === undefined ? {} : { test: '1' }),
-      ...(notrigger === '1' ? { notrigger } : {}),
+      ...parts,
+      ...(notrigger === undefined ? {} : { notrigger }),
     };
     return { kind: 'put', docs: [doc] };
   },
 
   // What no list keeps is on none.
-  listOf: ({ headers }) => {
-    const { kind, emitter = '', channel = '' } = headers;
-    if (kind === 'delete') return undefined;
-    return isListed(headers) ? listOf(emitter, channel) : '';
+  listOf: (record) => {
+    const headers = emitterHeaders(record);
+    if (headers.kind === 'delete') return undefined;
+    return isListed(headers) ? listOf(headers.emitter, headers.channel) : '';
   },
 
   ofKey: (emitterId) => ['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),
 });
 
-const isListed = ({ kind, nostore }: Readonly<Record<string, string>>): boolean => kind === 'emit' && nostore !== '1';
+const isListed = (headers: EmitterHeaders): headers is EmitHeaders =>
+  headers.kind === 'emit' && headers.nostore !== '1';

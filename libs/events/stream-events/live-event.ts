@@ -1,5 +1,5 @@
 import { eventSummary } from '../event-summary.js';
-import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { emitterHeaders, eventParts } from '#libs/stream-log/envelopes.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { jsonParts } from '#libs/http/raw-json.js';
@@ -77,22 +77,20 @@ export const liveEvent = (emitted: Emitted, text: string): LiveEvent | undefined
 };
 
 /** Undefined for a record that brings no event to readers: a deletion, or an event that waits. */
-export const liveEventOf = ({ headers, value }: LogRecord): LiveEvent | undefined => {
-  const { kind, id: eventId, emitter: emitterId, channel, emit: emitId } = headers as EmitHeaders;
-  if (kind !== 'emit') return undefined;
-  const { dedupe, summary, ts, test, notrigger } = headers;
+export const liveEventOf = (record: LogRecord): LiveEvent | undefined => {
+  const headers = emitterHeaders(record);
+  if (headers.kind !== 'emit') return undefined;
+  const { id: eventId, emitter: emitterId, channel, emit: emitId, notrigger } = headers;
+  const { nostore: _, ...parts } = eventParts(headers);
   const emitted: Emitted = {
     emitterId,
     channel,
     eventId,
     emitId,
-    ...(dedupe === undefined ? {} : { dedupe }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(ts === undefined ? {} : { ts }),
-    ...(test === undefined ? {} : { test: '1' }),
-    ...(notrigger === '1' ? { notrigger } : {}),
+    ...parts,
+    ...(notrigger === undefined ? {} : { notrigger }),
   };
-  return liveEvent(emitted, value);
+  return liveEvent(emitted, record.value);
 };
 
 /** A line break in JSON text is white space, and would end a line of the stream. */

@@ -1,7 +1,7 @@
 import { afterEach } from '@jest/globals';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { type EmitHeaders, type RecordOf } from '#libs/stream-log/envelopes.js';
+import { type DeleteHeaders, type EmitHeaders, type RecordOf } from '#libs/stream-log/envelopes.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
@@ -10,6 +10,12 @@ import { startRouter, type Router, type RouterOptions } from '../router.js';
 import { SubscriptionTable } from '../subscription-table.js';
 
 export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
+
+/** A record that removes the events of the default channel of dc_a. */
+export const removal = (seq: number): RecordOf<DeleteHeaders> => {
+  const { headers, ...record } = emitRecord(seq);
+  return { ...record, headers: { ...headers, kind: 'delete' } };
+};
 
 /** The emit `emit-<seq>` of dc_a, unless the headers say otherwise. */
 export const emitRecord = (
