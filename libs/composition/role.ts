@@ -227,7 +227,7 @@ const startReporter = (
   return reporter;
 };
 
-/** Of a process for which commands wait while the registry hears of it (docs/adr/0040). */
+/** How fresh the tables are of a process that commands wait for while the registry hears of it (docs/adr/0040). */
 const freshTables = ({ engines, follower }: ControlPlane, reporter: ProcessReporter, logger: Logger): TableFreshness =>
   new TableFreshness({
     follower,

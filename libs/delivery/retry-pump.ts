@@ -134,7 +134,7 @@ export class RetryPump {
     return due.length;
   }
 
-  /** Of entries whose records are durable: hands out deliveries, and removes the others. */
+  /** Hands out deliveries whose records are durable, and removes the other entries. */
   private async settleDurable(): Promise<void> {
     const written = this.onTheirWay.durable();
     if (written.length === 0) return;

@@ -78,7 +78,7 @@ export const fetchText = async (url: string, limits: FetchLimits): Promise<Fetch
 /** Where a fetch is. */
 interface Walk {
   current: URL;
-  /** Of the answer of `current`, once there is one. */
+  /** Status of the answer of `current`, once there is one. */
   status: number | undefined;
 }
 

@@ -31,12 +31,12 @@ const schemasOf = ({ query, body, objects, also, paged, reply }: OperationInfo):
     }).map(([name]) => [name, textSchema(name)] as const),
   ]);
 
-/** Of an object in a body that no class describes. */
+/** Schema of an object in a body that no class describes. */
 export const objectSchema = (name: string, description: string): JsonSchema => ({
   ...limited(name, { type: 'object' }),
   description,
 });
 
-/** Of a text in a query that no class describes. */
+/** Schema of a text in a query that no class describes. */
 export const textSchema = (name: string): JsonSchema =>
   name === 'limit' ? { type: 'integer' } : limited(name, { type: 'string' });

@@ -17,11 +17,11 @@ const MAX_CODE = 4_096 * 1_024;
 
 interface TextLimit {
   readonly max: number;
-  /** Of the refusal, where a parameter has its own. */
+  /** Code of the refusal, where a parameter has its own. */
   readonly code?: ErrorCode;
 }
 
-/** Of parameters that no class describes, or whose refusal has a code of its own. */
+/** Limits of parameters that no class describes, or whose refusal has a code of its own. */
 const TEXTS: Readonly<Record<string, TextLimit>> = {
   include: { max: 4_096 },
   exclude: { max: 4_096 },
@@ -32,7 +32,7 @@ const TEXTS: Readonly<Record<string, TextLimit>> = {
   url: { max: MAX_URL_CHARS, code: 'webhook.invalid_url' },
 };
 
-/** Of an object with any keys. */
+/** Limits of an object with any keys. */
 interface MapLimit {
   readonly keys: number;
   /** Characters of a key, and of a value that is a text. */

@@ -7,7 +7,7 @@ import { type Answer, answerRecord, REPLIES } from './reply-records.js';
 /** How often an answer is sent whose topic is missing. Its process makes the topic anew within seconds, if it lives. */
 const TRIES = 8;
 const AGAIN_MS = 2_500;
-/** Of the answers that wait for their topic, in this process. More are dropped. */
+/** Bytes of the answers that wait for their topic in this process. More are dropped. */
 const WAITING_BYTES = 4 << 20;
 
 interface Sent {

@@ -23,7 +23,7 @@ export interface FreshTables {
 export interface TableFreshnessOptions {
   /** Resolves with true once the tables hold the position, and with false after `timeoutMs`. */
   readonly follower: { waitFor(position: Position, timeoutMs: number): Promise<boolean> };
-  /** Of the event log. */
+  /** Last position of the event log. */
   readonly lastPosition: () => Promise<Position>;
   /** The highest position that any process has reached. Asked while the event log does not answer. */
   readonly highestReached?: () => Promise<Position>;

@@ -17,11 +17,11 @@ export interface RoutedLaneOptions {
  * a listener's lane cannot be written, later emits go to the other listeners until `maxWaiting` records wait.
  */
 export class RoutedLane {
-  /** Emits of which not every record is durable, by offset: the number of those records. */
+  /** Number of records that are not durable yet, by the offset of their emit. */
   private readonly open = new Map<number, number>();
   private readonly waitingOf = new Map<string, number>();
   private waiting = 0;
-  /** Topics that took longer than the patience, until nothing waits for them. */
+  /** Topics that did not take their records within PATIENCE_MS, until nothing waits for them. */
   private readonly slow = new Set<string>();
   private waitingForSlow = 0;
   private given = false;

@@ -18,7 +18,7 @@ export class LaneTracker {
   private through: number;
   /** The highest offset that is done. */
   private newestDone: number;
-  /** Of the newest record that is done. */
+  /** Origin of the newest record that is done. */
   private origin: LaneOrigin | undefined;
 
   constructor(progress: LaneProgress) {

@@ -5,7 +5,7 @@ import { type LogRecord } from '../stream-log/stream-log.js';
 export interface LaneProgress {
   readonly through: number;
   readonly above: readonly number[];
-  /** Of the newest done invocation. Undefined where the log never gives out an offset twice. */
+  /** Origin of the newest done invocation. Undefined where the log never gives out an offset twice. */
   readonly origin?: LaneOrigin;
 }
 

@@ -108,7 +108,7 @@ class TimerScheduler implements Scheduler {
   private busy = false;
   private closed = false;
   private readonly backoff = new Backoff(RETRIES);
-  /** Of lanes that refused a tick, by source. */
+  /** Pauses before the next try of lanes that refused a tick, by source. */
   private readonly refusals = new Map<string, Backoff>();
   private readonly retries = new Set<() => void>();
   /** Ticks that were durable only after the patience, on their way to the store. */
@@ -270,7 +270,7 @@ class TimerScheduler implements Scheduler {
     this.setAlarm();
   }
 
-  /** Gives the tick again later, with its scheduled time. */
+  /** Publishes the tick again later, with its scheduled time. */
   private refused(entry: Entry, error: Error): void {
     if (this.closed) return;
     const { sourceId } = entry.armed;

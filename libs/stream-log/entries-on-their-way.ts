@@ -44,7 +44,7 @@ const MOST = 1_024;
  */
 export class EntriesOnTheirWay<T> {
   private readonly byOwner = new Map<string, Owner>();
-  /** Of owners whose last entries were refused. */
+  /** Pauses of owners whose last entries were refused. */
   private readonly backoffs = new Map<string, Backoff>();
   private written: Written<T>[] = [];
   private count = 0;

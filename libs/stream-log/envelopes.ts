@@ -52,15 +52,15 @@ export type InvocationHeaders = EventParts & {
   readonly prop: string;
   /** Address of the ResponseRelay that awaits the outcome; empty when none does. */
   readonly respond: string;
-  /** Of a request: where the value holds the body, if it holds it once (component-model/http-event.ts). */
+  /** Where the value of a request holds the body, if it holds it once (component-model/http-event.ts). */
   readonly body?: string;
-  /** Of a request: its reply must not reach beyond its endpoint (component-model/endpoint-reply.ts). */
+  /** The reply to a request must not reach beyond its endpoint (component-model/endpoint-reply.ts). */
   readonly confined?: '1';
-  /** Of an emit: its emitter and emit id. Of `delayed`: the emit id, and the channel. */
+  /** An emit has its emitter and emit id here, a `delayed` one its emit id and channel. */
   readonly emitter?: string;
   readonly emit?: string;
   readonly channel?: string;
-  /** Of an emit in the order of its emitter's event ids, which no event of the platform and no replay is. */
+  /** Set for an emit in the order of its emitter's event ids. No event of the platform and no replay has that order. */
   readonly subscription?: string;
   readonly event?: string;
   /** Id of the replay that it belongs to. */

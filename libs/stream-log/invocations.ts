@@ -97,7 +97,7 @@ export const emitInvocation = (
   });
 };
 
-/** Of the id, because an emitter that runs again emits under the same id at another time. */
+/** The time in the emit id, because an emitter that runs again emits under the same id at another time. */
 const timeOf = ({ emit, id }: EmitHeaders): number => timeOfEmitId(emit) ?? (parseInt(id, 10) || 0);
 
 /** An event that has waited. A repeated release has the same id. */

@@ -15,7 +15,7 @@ import { type StoredRecord, type StreamLog } from './stream-log.js';
 
 interface Applied {
   readonly offset: number;
-  /** Of the record at the offset. */
+  /** Origin of the record at the offset. */
   readonly origin?: LaneOrigin;
 }
 
@@ -171,8 +171,8 @@ export class StreamFold {
   }
 
   /**
-   * Applies what lies between the lane's progress and the first record that was handed over. It was acknowledged when a
-   * generation had it that a rebuild replaced.
+   * Applies the records between the lane's progress and the first record that was handed over. They were acknowledged
+   * for an older generation of the read model, which a rebuild has replaced.
    */
   private async fill({ lane, held, records: [first] }: Work): Promise<void> {
     if (!first || isAnotherLog(first.origin, held.applied.origin)) return;

@@ -33,7 +33,7 @@ export const findComponent = async (
   return doc && caller.workspaceIds.includes(doc.workspaceId) ? { doc, workspaceId: doc.workspaceId } : undefined;
 };
 
-/** Of a workspace the newest version, then the one saved last; else the component that the registry lists. */
+/** The newest version in the workspace, then the one saved last, else the component that the registry lists. */
 export const componentByKey = async (
   readModels: ReadModelStore,
   key: string,

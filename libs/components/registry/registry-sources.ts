@@ -166,7 +166,7 @@ const nameOf = (from: string): string => {
   return name.replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '');
 };
 
-/** Of a source that an earlier release copied. */
+/** What is listed for a folder that names no licence yet. */
 const UNREAD_LICENCE = 'not read yet: update the source';
 const MOST_BYTES = 1024 * 1024;
 const LICENCE_FILE = /^(?:licen[cs]e|copying)(?:[.-][\w.-]{1,40})?$/i;

@@ -101,7 +101,7 @@ export class TopicNews {
     const { id, leader } = await this.place();
     if (this.next === undefined) {
       this.next = await this.end();
-      // Of what was created before that, nothing is told any more.
+      // Topics that were created before that are no news any more.
       await cluster.refresh();
       return;
     }

@@ -114,7 +114,7 @@ export class EventStreams implements OnModuleDestroy {
     for (let over = this.unsent.over(); over; over = this.unsent.over()) {
       const { scope, holder } = over.scope === 'process' ? this.unsent.largest('user') : over;
       const ofHolder = this.all().filter(({ stream }) => holdersOf(stream.reader)[scope] === holder);
-      // Of two with as much, the newer one has had less time to read.
+      // The newer one of two with as much has had less time to read.
       ofHolder.sort((a, b) => b.stream.unsentBytes - a.stream.unsentBytes || b.number - a.number);
       for (const { stream } of ofHolder) {
         stream.cut('too much unsent');

@@ -3,7 +3,7 @@ import { isPlain } from './plain-object.js';
 
 /** The first values of a process are looked through, so that an author who tries code out sees each loss. */
 const FIRST_VALUES = 32;
-/** Of the later ones every 32nd is, and all those that leave nothing, because a look costs as much as the JSON. */
+/** Every 32nd of the later values is looked through, and each that leaves nothing: a look costs as much as the JSON. */
 const LATER_VALUES = 32;
 const MAX_VISITS = 5_000;
 const MAX_DEPTH = 64;

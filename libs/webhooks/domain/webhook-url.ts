@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 
 const MAX_LENGTH = 2048;
-/** Of DNS. Each delivery parses the URL, and a longer name of another script takes milliseconds. */
+/** The limit of DNS. Each delivery parses the URL, and a longer name of another script takes milliseconds. */
 const MAX_HOSTNAME = 253;
 
 /**

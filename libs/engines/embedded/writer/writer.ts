@@ -65,8 +65,8 @@ export interface SendOptions {
   readonly bytes?: number;
   readonly records?: Packable;
   /**
-   * How long the operation may wait for one of its file that does not linger, and be written with it. At 100 events/s a
-   * write of its own takes the writer thread 0.3 ms, and wakes both threads (docs/adr/0054).
+   * How long the operation may wait to be written together with a later operation on its file. At 100 events/s a separate
+   * write takes the writer thread 0.3 ms, and wakes both threads (docs/adr/0054).
    */
   readonly lingerMs?: number;
 }

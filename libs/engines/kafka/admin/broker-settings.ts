@@ -30,7 +30,7 @@ export const brokerSettings = (
       clientId,
       ...(tls === undefined ? {} : { ssl: tlsOptions(tls) }),
       ...(user === undefined ? {} : { sasl: saslOf(user) }),
-      // These connections end sooner than any session, and brokers refuse who authenticates again within a second.
+      // These connections end sooner than any session, and brokers refuse a client that authenticates again within a second.
       reauthenticationThreshold: 0,
       logLevel: logLevel.NOTHING,
       retry: { retries: 2 },

@@ -12,7 +12,7 @@ export interface DurabilityOptions {
   readonly cluster: Cluster;
   readonly admin: Pick<TopicAdmin, 'configs' | 'alterAll'>;
   readonly brokers: BrokerSettings;
-  /** Of the topics of this installation. */
+  /** Begins the name of each topic of this installation. */
   readonly prefix: string;
   /** Copies of topics created from now on. */
   readonly copies: number;

@@ -9,7 +9,7 @@ export interface RecordSizeOptions {
   readonly cluster: Pick<Cluster, 'topics' | 'warn'>;
   readonly admin: Pick<TopicAdmin, 'configs' | 'alterAll'>;
   readonly brokers: BrokerSettings;
-  /** Of the topics of this installation. */
+  /** Begins the name of each topic of this installation. */
   readonly prefix: string;
 }
 

@@ -158,7 +158,7 @@ export class RetentionSweeper {
       else this.lastCommitted.delete(group);
       return committed;
     } catch (error) {
-      // Of a lane that the group was never asked about, nothing may be dropped.
+      // Nothing may be dropped from a lane that the group was never asked about.
       if (!last) throw error;
       this.host.cluster.warn('a group cannot be asked what it has read; its last answer counts', error, { group });
       return new Map(partitions.map((each) => [keyOf(each), last.get(keyOf(each)) ?? { next: 0 }]));

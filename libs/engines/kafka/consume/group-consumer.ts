@@ -15,7 +15,7 @@ import { PartitionClaimer } from './partition-claimer.js';
 export interface GroupConsumerHost {
   readonly cluster: Cluster;
   readonly offsets: Offsets;
-  /** Of all consumers of the process. */
+  /** Shared by all consumers of the process. */
   readonly budget: FetchBudget;
   readonly prefix: string;
   readonly sessionTimeoutMs: number;

@@ -5,9 +5,9 @@ import { isDuplicateKey } from '../server-errors.js';
 
 /**
  * Totals of the lists that a schema counts, each a document beside those that it counts (docs/adr/0047). A batch writes
- * its number (`at`) to the totals that it changes, then its documents, then each total with the number again (`of`). So a
- * total whose two numbers differ is being changed, or its writer died, and then the next reader counts. A batch that finds
- * such a total takes `of` away, because no total of before it is known.
+ * its number (`at`) to the totals that it changes, then its documents, then each total with the number again (`of`). When
+ * the two numbers of a total differ, a batch is changing it or has died, and the next reader counts the list. A batch that
+ * finds such a total removes `of`, because the total before the batch is unknown.
  */
 
 type Operation = AnyBulkWriteOperation<StoredDoc>;

@@ -17,7 +17,7 @@ export interface StoredDoc {
   readonly doc?: string;
   /** Size that a trim by bytes counts for the document. */
   readonly bytes?: number;
-  /** Of a document that holds the total of a list, with the number of the batch that wrote it: list-totals.ts. */
+  /** Total of a list, in a document that holds nothing else, with the number of the batch that wrote it: list-totals.ts. */
   readonly total?: number;
   readonly of?: number;
   /** Text that the schema keeps next to the document. */

@@ -27,7 +27,7 @@ export class OutboxRelay {
 
   constructor(
     private readonly log: StreamLog,
-    /** Of all relays of the process. */
+    /** Shared by all relays of the process. */
     private readonly unpublished: UnpublishedBytes,
     /** Once aborted, what cannot be published now stays in the outbox for another owner. */
     private readonly closing: AbortSignal,

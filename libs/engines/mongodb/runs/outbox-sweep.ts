@@ -30,7 +30,7 @@ export class StaleOutboxes {
     this.seen = found;
     for (const [sourceId, { mark, since }] of found) {
       if (now - since < STALE_MS || isRelayed(sourceId)) continue;
-      // Of several processes that find it, the one that changes the mark takes over. If that one dies, another follows.
+      // Several processes may find it. The one that changes the mark takes over, and another follows if that one dies.
       const claimed = await this.documents.updateOne(
         { _id: sourceId, outboxMark: mark },
         { $set: { outboxMark: this.newId() } },
