@@ -7,7 +7,6 @@ import { buildChild } from '../dist/libs/sandbox/child-build.js';
 const sandbox = path.resolve('libs/sandbox');
 await writeFile('dist/libs/sandbox/child.cjs', await buildChild(sandbox, 'plain'));
 await writeFile('dist/libs/sandbox/build-child.cjs', await buildChild(sandbox, 'build'));
-await writeFile('dist/libs/sandbox/child-vm2.cjs', await buildChild(sandbox, 'vm2'));
 await writeFile('dist/libs/sandbox/http-request.cjs', await buildChild(sandbox, 'request'));
 await writeFile('dist/libs/sandbox/unpack-child.cjs', await buildChild(sandbox, 'unpack'));
 await writeFile('dist/libs/packages/fetcher-child.cjs', await buildFetcher(path.resolve('libs/packages')));

@@ -14,7 +14,7 @@ import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js
 import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
 import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
 import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
-import { type JailLevel, levelLabel } from '#libs/sandbox/jail/jail-level.js';
+import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 import { missingOf, type Protection } from '#libs/sandbox/jail/promises.js';
 import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
 import { processCaller } from '#libs/sandbox/host/process-caller.js';
@@ -243,5 +243,5 @@ export const checkIsolationHere = async (
 /** Fields of the log line at the start. */
 export const isolationFacts = (level: JailLevel): { isolation: string; without?: readonly Protection[] } => {
   const without = missingOf(level);
-  return { isolation: levelLabel(level), ...(without.length > 0 ? { without } : {}) };
+  return { isolation: level.name, ...(without.length > 0 ? { without } : {}) };
 };

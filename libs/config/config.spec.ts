@@ -139,11 +139,7 @@ describe('settings', () => {
       'localhost',
       'SLUICE_EGRESS_ALLOW is "localhost" ("localhost" is not an address or CIDR range; write 127.0.0.1/32); allowed: addresses and CIDR ranges, separated by commas',
     ],
-    [
-      'SLUICE_ISOLATION',
-      'docker',
-      'SLUICE_ISOLATION is "docker"; allowed: one of auto, jail, bwrap, unshare, process, vm2',
-    ],
+    ['SLUICE_ISOLATION', 'docker', 'SLUICE_ISOLATION is "docker"; allowed: one of auto, jail, bwrap, unshare, process'],
     ['SLUICE_TIMER_FIRST_TICK', 'maybe', 'SLUICE_TIMER_FIRST_TICK is "maybe"; allowed: true or false'],
     [
       'SLUICE_PUBLIC_URL',

@@ -7,10 +7,10 @@ export const runs = {
   isolation: choice({
     name: 'SLUICE_ISOLATION',
     group: RUNS,
-    values: ['auto', 'jail', 'bwrap', 'unshare', 'process', 'vm2'],
+    values: ['auto', 'jail', 'bwrap', 'unshare', 'process'],
     fallback: 'auto',
     sentence:
-      'Isolation of component code. auto takes the strongest level that this machine allows, jail the stronger of bwrap and unshare. bwrap, unshare and process take that level or refuse to start. vm2 is auto with an additional vm2 realm around each component (slower, little of the standard library). SECURITY.md lists the guarantees of each level.',
+      'Isolation of component code. auto takes the strongest level that this machine allows, jail the stronger of bwrap and unshare. bwrap, unshare and process take that level or refuse to start. SECURITY.md lists the guarantees of each level.',
   }),
   inImage: flag({
     name: 'SLUICE_IN_IMAGE',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { innerShim, isInnerShim, SHIM_NAMES } from './bundler/imports.js';
 
-export type ChildKind = 'plain' | 'vm2' | 'build' | 'unpack';
+export type ChildKind = 'plain' | 'build' | 'unpack';
 
 /** Code that jailed processes get: those of children, and `request`, which a child loads to send configured requests. */
 export type JailedCode = ChildKind | 'request';
@@ -11,9 +11,8 @@ export type JailedCode = ChildKind | 'request';
 const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', write: false } satisfies BuildOptions;
 
 /**
- * Bundles the jailed child into one file, from the sources in `sandbox` (libs/sandbox). The kind `vm2` runs components
- * within a vm2 realm. It contains vm2 and, as text, the realm's startup code. The kind `build` bundles components. It
- * contains esbuild's API and, as text, the shims. The kind `unpack` unpacks the tarball of an npm package.
+ * Bundles the jailed child into one file, from the sources in `sandbox` (libs/sandbox). The kind `build` bundles
+ * components. It contains esbuild's API and, as text, the shims. The kind `unpack` unpacks the tarball of an npm package.
  */
 export const buildChild = async (sandbox: string, kind: JailedCode): Promise<string> => {
   if (kind === 'request')
@@ -25,28 +24,7 @@ export const buildChild = async (sandbox: string, kind: JailedCode): Promise<str
     });
   if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'child/main.ts')] });
   if (kind === 'build') return buildBuilder(sandbox);
-  if (kind === 'unpack') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'unpack/main.ts')] });
-  const realm = await bundle({
-    entryPoints: [path.join(sandbox, 'vm2/realm/main.ts')],
-    bundle: true,
-    platform: 'neutral',
-    // Packages of plain JavaScript, such as fastest-levenshtein.
-    mainFields: ['module', 'main'],
-    format: 'iife',
-    globalName: 'realm',
-    target: 'node20',
-    write: false,
-    // The realm has no modules of Node.
-    alias: { 'node:util': path.join(sandbox, 'vm2/realm/inspect.ts') },
-  });
-  return bundle({
-    ...CHILD,
-    entryPoints: [path.join(sandbox, 'vm2/main.ts')],
-    // Bundles the class VM only. NodeVM and its resolver would double the size.
-    alias: { vm2: 'vm2/lib/vm.js' },
-    external: ['typescript', 'coffee-script'],
-    define: { REALM_CODE: JSON.stringify(realm) },
-  });
+  return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'unpack/main.ts')] });
 };
 
 const buildBuilder = async (sandbox: string): Promise<string> =>

@@ -4,7 +4,6 @@ import { type JailedCode } from './child-build.js';
 
 const FILES: Readonly<Record<JailedCode, string>> = {
   plain: './child.cjs',
-  vm2: './child-vm2.cjs',
   build: './build-child.cjs',
   request: './http-request.cjs',
   unpack: './unpack-child.cjs',

@@ -133,6 +133,6 @@ export class BundleNotLoaded extends Error {
 export interface SandboxFactory {
   /** Starts a process and loads the bundle. Rejects with BundleNotLoaded when it cannot be loaded. */
   start(spec: SandboxSpec): Promise<Sandbox>;
-  /** Chosen level: `jail (bwrap)`, `jail (unshare)` or `process`, with ` + vm2` when components also run in a realm. */
+  /** Chosen level: `jail (bwrap)`, `jail (unshare)` or `process`. */
   readonly level: string;
 }

@@ -159,7 +159,6 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
     'gives createRequire the packages of the lock, in the component and in a package',
   ],
   'packages-hostile': ['libs/packages/hostile-registries.int-spec.ts', 'a hostile registry'],
-  'isolation-vm2': ['libs/sandbox/vm2/components.int-spec.ts', 'components in a vm2 realm, against the plain child'],
 };
 
 /**

@@ -11,7 +11,6 @@ import { measureFleet } from './fleet-figures.js';
 import { describeMachine } from './machine.js';
 import { measureWarmRuns } from './warm-figures.js';
 import { detectIsolation, type IsolationSetting } from '#libs/sandbox/jail/detect.js';
-import { levelLabel } from '#libs/sandbox/jail/jail-level.js';
 
 exitOnSignals();
 
@@ -56,7 +55,7 @@ const bench = async (): Promise<void> => {
   const machine = await describeMachine();
   const setting = (process.env.SLUICE_ISOLATION ?? 'auto') as IsolationSetting;
   const level = await detectIsolation(setting);
-  const isolation = levelLabel(level);
+  const isolation = level.name;
   const book = new SampleBook();
   const took: Record<string, number> = {};
   const timed = async (name: string, work: () => Promise<unknown>): Promise<void> => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isolationFacts } from '#libs/composition/sandboxing.js';
 import { type Config } from '#libs/config/index.js';
-import { levelLabel, type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 import { type Reconciled } from '#libs/sources/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { type SetUpResult } from '#libs/tenancy/index.js';
@@ -24,12 +24,11 @@ export const announce = async (facts: Announcement): Promise<void> => {
     { url: publicUrl, dataDir: resolve(config.dataDir), ...isolationFacts(level), ms, ...repaired(reconciled) },
     'server.started',
   );
-  if (level.warning !== null)
-    logger.warn({ isolation: levelLabel(level), unavailable: level.unavailable }, level.warning);
+  if (level.warning !== null) logger.warn({ isolation: level.name, unavailable: level.unavailable }, level.warning);
 
   const lines = [
     '',
-    `Sluice is ready on ${publicUrl}  (API ${publicUrl}/v1, data in ${resolve(config.dataDir)}, isolation: ${levelLabel(level)})`,
+    `Sluice is ready on ${publicUrl}  (API ${publicUrl}/v1, data in ${resolve(config.dataDir)}, isolation: ${level.name})`,
   ];
   const { key } = owner;
   switch (key.status) {

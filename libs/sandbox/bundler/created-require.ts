@@ -114,10 +114,8 @@ export const moduleCode = ({ importers, isComputed }: CreatedRequires, specifier
   return `const bundled = new Map([${table.join(', ')}]);${RUNTIME}`;
 };
 
-/** A vm2 realm has neither `node:module` nor Proxy, and its `require` knows the realm's own modules. */
 const RUNTIME = `
-let real = {};
-try { real = require('node:module'); } catch {}
+const real = require('node:module');
 const explained = (name, error) => {
   if (!error || error.code !== 'MODULE_NOT_FOUND' || /^[./]/.test(name)) return error;
   const text = 'Cannot find module ' + JSON.stringify(name) + ': a function of createRequire finds modules of Node, and ' +
@@ -125,7 +123,7 @@ const explained = (name, error) => {
   return Object.assign(new Error(text), { code: 'MODULE_NOT_FOUND' });
 };
 const createRequire = (file) => {
-  const plain = real.createRequire ? real.createRequire(file) : require;
+  const plain = real.createRequire(file);
   const found = (name) => {
     const load = bundled.get(name);
     if (load) return load();
@@ -140,7 +138,7 @@ const createRequire = (file) => {
   };
   return Object.assign(found, plain, { resolve });
 };
-module.exports = typeof Proxy === 'undefined' ? { createRequire } : new Proxy(real, {
+module.exports = new Proxy(real, {
   get: (target, key) => (key === 'createRequire' ? createRequire : Reflect.get(target, key)),
   has: (target, key) => key === 'createRequire' || Reflect.has(target, key),
 });

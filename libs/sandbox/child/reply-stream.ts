@@ -5,7 +5,7 @@ export type BodyStream = AsyncIterable<unknown>;
 
 export const isStream = (body: unknown): body is BodyStream => {
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return false;
-  return ('pipe' in body && typeof body.pipe === 'function') || isWebStream(body);
+  return ('pipe' in body && typeof body.pipe === 'function') || body instanceof ReadableStream;
 };
 
 /** Reads a stream to its end. Stops it, and rejects, when it gives more than a run may send. */
@@ -33,6 +33,3 @@ const bytesOfPart = (part: unknown): Uint8Array => {
   const got = part === null ? 'null' : typeof part;
   throw new Error(`respond: the stream gave a value of type ${got}: a body is made of texts and bytes`);
 };
-
-/** The realm of vm2 has no such class. */
-const isWebStream = (body: object): boolean => typeof ReadableStream === 'function' && body instanceof ReadableStream;

@@ -12,14 +12,14 @@ export interface MappedStack {
 type Place = ErrorPlace | 'runtime' | 'unknown';
 
 /** Frames of the program that runs the component, and of Node's loader. */
-const RUNTIME = /[(/ ](?:child(?:-vm2)?\.cjs|sluice-realm\.js):\d+|\(?node:internal\/(?:modules|main)\//;
+const RUNTIME = /[(/ ]child\.cjs:\d+|\(?node:internal\/(?:modules|main)\//;
 const FRAME = /^\s+at /;
 
 let readMap: () => string | undefined = () => undefined;
 let map: TraceMap | null | undefined;
 let location = locationIn('component.js');
 
-/** Matches a location in `file`, which is a whole path or, in the realm, a bare name. */
+/** Matches a location in `file`. */
 function locationIn(file: string): RegExp {
   return new RegExp(
     `(?<![^\\s(])(?:file://)?${file.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}:(\\d{1,9}):(\\d{1,9})`,

@@ -21,11 +21,7 @@ export class Uplink {
   private flushedAt = 0;
 
   send(message: ChildMessage, raw = ''): void {
-    this.sendText(JSON.stringify(message), raw);
-  }
-
-  /** Sends a record. `json` is the text of a ChildMessage, which the host validates. */
-  sendText(json: string, raw: string): void {
+    const json = JSON.stringify(message);
     // A UTF-16 unit takes at most three bytes. The exact size is computed only when this estimate does not fit.
     let room = HEADER_BYTES + 3 * (json.length + raw.length);
     if (this.length + room > this.buffer.length) {

@@ -29,7 +29,7 @@ export class JailLauncher {
   constructor(
     readonly level: JailLevel,
     readonly limits: JailLimits,
-    private readonly kind: ChildKind = level.vm2 === true ? 'vm2' : 'plain',
+    private readonly kind: ChildKind = 'plain',
   ) {}
 
   /** Starts a process. Its folder and user id are released when it has ended. */

@@ -34,9 +34,6 @@ const CASES: Readonly<Record<string, readonly [string, string | RegExp]>> = {
     uncaught,
   ],
   'a throw': [`setTimeout(() => { throw new TypeError('boom'); }, 20)`, uncaught],
-};
-/** vm2 silences rejections of promise chains, and has no events module. */
-const PLAIN_ONLY: typeof CASES = {
   'a rejection of a promise chain': [`void pause(20).then(() => { throw new TypeError('boom'); })`, uncaught],
   "an 'error' event": [
     `const e = new (require('node:events').EventEmitter)(); setTimeout(() => e.emit('error', new Error('boom')), 20)`,
@@ -50,7 +47,7 @@ const code = (body: string): string => `
     methods: { async helper() { await pause(20); this.$emit('late'); } },
     async run(event) { if (event.other) { await pause(60); this.$emit('other'); return; } ${body}; } };`;
 
-describe.each(['auto', 'process', 'vm2'] as const)('work that outlives its run, at the level %s', (level) => {
+describe.each(['auto', 'process'] as const)('work that outlives its run, at the level %s', (level) => {
   const opened = detectIsolation(level).then((chosen) => ComponentSandboxes.open(chosen));
   afterAll(async () => (await opened).close());
 
@@ -66,19 +63,16 @@ describe.each(['auto', 'process', 'vm2'] as const)('work that outlives its run, 
     return { sandbox, lines };
   };
 
-  it.each(Object.entries(level === 'vm2' ? CASES : { ...CASES, ...PLAIN_ONLY }))(
-    '%s is told once, while another run is not touched',
-    async (_name, [body, text]) => {
-      const { sandbox, lines } = await start(body);
-      const [first, other] = await Promise.all([run(sandbox, 'inv_1'), run(sandbox, 'inv_2', { other: true })]);
-      expect(first).toMatchObject({ status: 'ok', emits: [], logs: [], dbChanges: {} });
-      expect(other).toMatchObject({ status: 'ok', emits: [{ payload: '"other"' }], logs: [], dbChanges: {} });
-      expect(lines).toEqual([
-        { k: 'warning', ts: expect.any(Number), msg: typeof text === 'string' ? text : expect.stringMatching(text) },
-      ]);
-      await sandbox.stop();
-    },
-  );
+  it.each(Object.entries(CASES))('%s is told once, while another run is not touched', async (_name, [body, text]) => {
+    const { sandbox, lines } = await start(body);
+    const [first, other] = await Promise.all([run(sandbox, 'inv_1'), run(sandbox, 'inv_2', { other: true })]);
+    expect(first).toMatchObject({ status: 'ok', emits: [], logs: [], dbChanges: {} });
+    expect(other).toMatchObject({ status: 'ok', emits: [{ payload: '"other"' }], logs: [], dbChanges: {} });
+    expect(lines).toEqual([
+      { k: 'warning', ts: expect.any(Number), msg: typeof text === 'string' ? text : expect.stringMatching(text) },
+    ]);
+    await sandbox.stop();
+  });
 
   it('comes once a run and kind, however often the work repeats', async () => {
     const { sandbox, lines } = await start(`setInterval(() => { this.$emit('late'); console.log('late'); }, 2)`);

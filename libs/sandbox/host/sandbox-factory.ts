@@ -6,7 +6,7 @@ import { childCode } from '../child-file.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
 import { PACKAGES } from '../protocol/packages.js';
-import { levelLabel, type JailLevel, type JailSpec, type SpawnPlan } from '../jail/jail-level.js';
+import { type JailLevel, type JailSpec, type SpawnPlan } from '../jail/jail-level.js';
 import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
 import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './process-sandbox.js';
@@ -40,7 +40,7 @@ export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSa
   const clock = options.clock ?? systemClock;
   const memory = options.memory ?? new RunsMemory({ bytes: 256 * MB });
   return {
-    level: levelLabel(options.level),
+    level: options.level.name,
     start: async (spec) => {
       let egress: string | undefined;
       let isReleased = false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { detectIsolation, IsolationUnavailable } from './detect.js';
-import { levelLabel, type JailLevel, type JailName } from './jail-level.js';
+import { type JailLevel, type JailName } from './jail-level.js';
 
 const plan: JailLevel['plan'] = () => ({
   file: '',
@@ -64,13 +64,5 @@ describe('the level of isolation', () => {
     const all = machine('jail (bwrap)', 'process');
     expect((await detectIsolation('process', all.tryOne)).name).toBe('process');
     expect(all.tried).toEqual(['process']);
-  });
-
-  it('is the strongest that runs, with a vm2 realm inside when requested', async () => {
-    const jail = await detectIsolation('vm2', machine('jail (bwrap)', 'process').tryOne);
-    expect([levelLabel(jail), jail.vm2]).toEqual(['jail (bwrap) + vm2', true]);
-    const weak = await detectIsolation('vm2', machine('process').tryOne);
-    expect(weak).toMatchObject({ name: 'process', vm2: true });
-    expect((await detectIsolation('auto', machine('jail (bwrap)').tryOne)).vm2).toBeUndefined();
   });
 });

@@ -12,7 +12,7 @@ import { PROCESS_WARNING, processVariants } from './process-level.js';
 import { uids } from './uids.js';
 import { unshareVariants } from './unshare.js';
 
-export type IsolationSetting = 'auto' | 'jail' | 'bwrap' | 'unshare' | 'process' | 'vm2';
+export type IsolationSetting = 'auto' | 'jail' | 'bwrap' | 'unshare' | 'process';
 
 interface Candidate {
   readonly name: JailName;
@@ -29,7 +29,6 @@ const CANDIDATES: readonly Candidate[] = [
 /** The levels that a setting accepts, strongest first. */
 const ACCEPTED: Readonly<Record<IsolationSetting, readonly JailName[]>> = {
   auto: ['jail (bwrap)', 'jail (unshare)', 'process'],
-  vm2: ['jail (bwrap)', 'jail (unshare)', 'process'],
   jail: ['jail (bwrap)', 'jail (unshare)'],
   bwrap: ['jail (bwrap)'],
   unshare: ['jail (unshare)'],
@@ -48,8 +47,8 @@ export class IsolationUnavailable extends Error {
 }
 
 /**
- * Finds the strongest level that the setting allows, by running Node in it. `vm2` is `auto` with a vm2 realm inside.
- * Rejects with IsolationUnavailable when none of the accepted levels runs here.
+ * Finds the strongest level that the setting allows, by running Node in it. Rejects with IsolationUnavailable when none
+ * of the accepted levels runs here.
  */
 export const detectIsolation = async (
   setting: IsolationSetting,
@@ -58,7 +57,7 @@ export const detectIsolation = async (
   const unavailable: string[] = [];
   for (const name of ACCEPTED[setting]) {
     const found = await tryOne(name);
-    if (typeof found !== 'string') return { ...found, unavailable, ...(setting === 'vm2' ? { vm2: true } : {}) };
+    if (typeof found !== 'string') return { ...found, unavailable };
     unavailable.push(`${name}: ${found}`);
   }
   const hint =

@@ -48,8 +48,6 @@ export interface JailLevel {
   /** Host-dependent protections of the level that this host supports (promises.ts). */
   readonly carries?: ReadonlySet<Protection>;
   readonly entry?: Entry;
-  /** True when components also run in a vm2 realm inside the jailed process. */
-  readonly vm2?: boolean;
   plan(spec: JailSpec): SpawnPlan;
 }
 
@@ -67,7 +65,3 @@ export class MissingProgram extends Error {
     this.name = 'MissingProgram';
   }
 }
-
-/** Label of a level in logs and replies. */
-export const levelLabel = ({ name, vm2 }: Pick<JailLevel, 'name' | 'vm2'>): string =>
-  vm2 === true ? `${name} + vm2` : name;

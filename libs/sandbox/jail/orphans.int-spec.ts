@@ -51,7 +51,7 @@ describe('a server that is killed', () => {
       bundle: true,
       platform: 'node',
       target: 'node20',
-      external: ['esbuild', 'vm2'],
+      external: ['esbuild'],
     } satisfies BuildOptions;
     await build({
       ...shared,
