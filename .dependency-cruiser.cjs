@@ -33,6 +33,7 @@ const rooms = {
   'stream-log': ['kernel'],
   sandbox: ['kernel', 'component-model'],
   packages: ['kernel', 'component-model', 'egress', 'sandbox'],
+  expressions: ['component-model', 'sandbox'],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],
@@ -164,10 +165,16 @@ module.exports = {
       name: 'no-nest-in-the-core',
       severity: 'error',
       from: {
-        path: '^libs/(kernel|component-model|stream-log|sandbox|runner|routing|delivery|ingress|scheduling|engines|egress)/|/domain/|/read-models/',
+        path: '^libs/(kernel|component-model|stream-log|sandbox|expressions|runner|routing|delivery|ingress|scheduling|engines|egress)/|/domain/|/read-models/',
         pathNot: tests,
       },
       to: { path: '(^|/)node_modules/@nestjs/|^@nestjs/' },
+    },
+    {
+      name: 'code-of-authors-stays-in-the-jail',
+      severity: 'error',
+      from: { path: '^(libs|apps|test)/', pathNot: '^libs/expressions/child/' },
+      to: { path: '(^|/)node_modules/(vm2|acorn)(/|$)|^(vm2|acorn)$|^(dist/)?libs/expressions/child/' },
     },
     {
       name: 'drivers-stay-in-engines',

@@ -29,7 +29,7 @@ export class JailLauncher {
   constructor(
     readonly level: JailLevel,
     readonly limits: JailLimits,
-    private readonly kind: ChildKind = 'plain',
+    private readonly code: ChildKind | (() => Promise<string>) = 'plain',
   ) {}
 
   /** Starts a process. Its folder and user id are released when it has ended. */
@@ -89,7 +89,7 @@ export class JailLauncher {
   }
 
   private async open(): Promise<{ dir: string; childFile: string }> {
-    const code = await childCode(this.kind);
+    const code = await (typeof this.code === 'string' ? childCode(this.code) : this.code());
     await removeStaleFolders(tmpdir());
     const dir = await mkdtemp(path.join(tmpdir(), folderPrefix('jail')));
     // Jailed users may traverse the folder but not list it.

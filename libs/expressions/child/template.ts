@@ -1,0 +1,130 @@
+/** Finds `{{ … }}` in texts. Runs in the jail: the parser recurses, and takes its time, as the text demands. */
+import { parseExpressionAt, type Comment, type Options } from 'acorn';
+
+export type Part =
+  /** Text as it stands, with `\{{` replaced. */
+  { readonly text: string } | { readonly code: string; readonly at: number };
+
+/** A text that holds no valid expression where one begins. */
+export class ExpressionSyntaxError extends Error {
+  /** @param at offset in the text, in UTF-16 units */
+  constructor(
+    message: string,
+    readonly at: number,
+  ) {
+    super(message);
+    this.name = 'ExpressionSyntaxError';
+  }
+}
+
+const OPEN = '{{';
+const CLOSE = '}}';
+/** The first expression is looked for in so many characters, and then in twice as many until it is found. */
+const WINDOW = 256;
+/** Line comments with `}}` in one expression at which it may end. Each costs another parse. */
+const MAX_COMMENTS = 16;
+
+/** Parts of a text, in order. Empty texts are left out. Throws ExpressionSyntaxError. Time is linear in the length. */
+export const readTemplate = (text: string): readonly Part[] => {
+  const parts: Part[] = [];
+  let plain = '';
+  let at = 0;
+  const endText = (): void => {
+    if (plain !== '') parts.push({ text: plain });
+    plain = '';
+  };
+  for (let open = text.indexOf(OPEN); open >= 0; open = text.indexOf(OPEN, at)) {
+    if (open > at && text[open - 1] === '\\') {
+      plain += text.slice(at, open - 1) + OPEN;
+      at = open + OPEN.length;
+      continue;
+    }
+    plain += text.slice(at, open);
+    endText();
+    const begin = open + OPEN.length;
+    const end = endOf(text, begin);
+    parts.push({ code: text.slice(begin, end), at: begin });
+    at = end + CLOSE.length;
+  }
+  plain += text.slice(at);
+  endText();
+  return parts;
+};
+
+/** The code of a text that is one expression, with or without braces. Throws ExpressionSyntaxError. */
+export const readExpression = (text: string): { readonly code: string; readonly at: number } => {
+  const begin = text.length - text.trimStart().length;
+  if (text.startsWith(OPEN, begin) && text.trimEnd().endsWith(CLOSE)) {
+    const [part, more] = readTemplate(text.trim());
+    if (part !== undefined && 'code' in part && more === undefined) return { code: part.code, at: part.at + begin };
+  }
+  const { end } = parsed(text, 0);
+  const rest = afterBlanks(text, end);
+  if (rest < text.length) throw new ExpressionSyntaxError('one expression is allowed, and more follows it', rest);
+  return { code: text, at: 0 };
+};
+
+/** Offset of the first `}}` that ends an expression which begins at `begin`. */
+const endOf = (text: string, begin: number): number => {
+  for (let size = WINDOW; ; size *= 2) {
+    const isWhole = begin + size >= text.length;
+    // A parser reads from the left, so an expression that ends within the window is the same in the whole text.
+    const found = endWithin(isWhole ? text : text.slice(0, begin + size), begin);
+    if (typeof found === 'number') return found;
+    if (isWhole) throw found;
+  }
+};
+
+const endWithin = (text: string, begin: number): number | ExpressionSyntaxError => {
+  const comments: Comment[] = [];
+  const outcome = attempt(text, begin, comments);
+  // A line comment ends with its line, but the expression ends with the first `}}` that makes it parse.
+  const ends = comments
+    .filter(({ type }) => type === 'Line')
+    .map(({ start, end }) => ({ start, close: text.slice(0, end).indexOf(CLOSE, start) }))
+    .filter(({ close }) => close >= 0);
+  for (const { start, close } of ends.slice(0, MAX_COMMENTS)) {
+    const before = attempt(text.slice(0, start), begin, []);
+    if (typeof before === 'number' && afterBlanks(text.slice(0, start), before) === start) return close;
+  }
+  if (ends.length > MAX_COMMENTS)
+    return new ExpressionSyntaxError(
+      `an expression has ${ends.length} line comments with "}}" or more, at most ${MAX_COMMENTS} are allowed`,
+      begin,
+    );
+  if (typeof outcome !== 'number') return outcome;
+  const close = afterBlanks(text, outcome);
+  if (text.startsWith(CLOSE, close)) return close;
+  const got = close < text.length ? `"${text.slice(close, close + 10)}"` : 'the end of the text';
+  return new ExpressionSyntaxError(`"}}" is expected after the expression, not ${got}`, close);
+};
+
+const attempt = (text: string, begin: number, comments: Comment[]): number | ExpressionSyntaxError => {
+  try {
+    return parsed(text, begin, comments).end;
+  } catch (error) {
+    if (error instanceof ExpressionSyntaxError) return error;
+    throw error;
+  }
+};
+
+const OPTIONS: Options = { ecmaVersion: 'latest', preserveParens: true, allowAwaitOutsideFunction: false };
+
+const parsed = (text: string, begin: number, comments: Comment[] = []): { readonly end: number } => {
+  try {
+    return parseExpressionAt(text, begin, { ...OPTIONS, onComment: comments });
+  } catch (error) {
+    const isDeep = error instanceof RangeError || (error instanceof SyntaxError && /stack space/.test(error.message));
+    if (isDeep) throw new ExpressionSyntaxError('the expression nests too deep', begin);
+    if (!(error instanceof SyntaxError)) throw error;
+    const at = 'pos' in error && typeof error.pos === 'number' ? error.pos : begin;
+    throw new ExpressionSyntaxError(error.message.replace(/ \(\d+:\d+\)$/, ''), at);
+  }
+};
+
+/** Offset of what follows white space and comments. */
+const afterBlanks = (text: string, from: number): number => {
+  const blanks = /(?:\s+|\/\/.*|\/\*[^]*?\*\/)*/y;
+  blanks.lastIndex = from;
+  return from + (blanks.exec(text)?.[0].length ?? 0);
+};

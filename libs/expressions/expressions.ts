@@ -1,0 +1,185 @@
+import { SerialQueue } from '#libs/async/serial-queue.js';
+import { type UserError } from '#libs/component-model/run-output.js';
+import { AskedProcess, type Outcome } from '#libs/sandbox/host/asked-process.js';
+import { DEFAULT_JAIL_LIMITS, JailLauncher } from '#libs/sandbox/host/jail-launcher.js';
+import { causeOf, userError } from '#libs/sandbox/host/process-end.js';
+import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { encodeRecord, ProtocolBreach, type RawRecord } from '#libs/sandbox/protocol/protocol.js';
+import { expressionsChildCode } from './child-code.js';
+import {
+  MAX_VALUE_BYTES,
+  readAnswer,
+  scopeParts,
+  STEP_MS,
+  type ExpressionScope,
+  type PropType,
+  type Question,
+  type TextForm,
+} from './messages.js';
+
+/** JSON text of a value, or the error that fails the step. */
+export type Evaluation<T> = (
+  | { readonly ok: true; readonly json: T }
+  /** `name` and `code` are ExpressionError, ConfigurationError or the code of a limit. */
+  | { readonly ok: false; readonly error: UserError }
+) & {
+  /** Milliseconds that the expressions took, for the `leftMs` of the step's next call. */
+  readonly usedMs: number;
+};
+
+export interface SyntaxFault {
+  readonly message: string;
+  /** Offset in the text, in UTF-16 units. */
+  readonly at: number;
+}
+
+interface Told {
+  readonly answer: ReturnType<typeof readAnswer>['answer'];
+  readonly text: string;
+}
+
+/** Beyond the time of the step: what the process needs for reading a call, conversion and its turn of the processor. */
+const GRACE_MS = 2_000;
+
+/**
+ * Evaluates expressions in one warm jailed process without network, in a vm2 realm as a second wall. One workspace's
+ * expressions share it and no other's, because calls follow each other in it. Calls wait for each other; the caller
+ * bounds how many do. A process that ended, or did not answer in time, is replaced at the next call.
+ */
+export class Expressions {
+  private readonly house: JailLauncher;
+  private readonly turns = new SerialQueue();
+  private process: AskedProcess | undefined;
+  private isClosed = false;
+
+  constructor(
+    level: JailLevel,
+    private readonly memoryMb = DEFAULT_JAIL_LIMITS.memoryMb,
+  ) {
+    this.house = new JailLauncher(level, { ...DEFAULT_JAIL_LIMITS, memoryMb, tmpMb: 1 }, expressionsChildCode);
+  }
+
+  /**
+   * Evaluates the props of a step: each `{{ … }}` in texts of `values`, at any depth, but not in keys. Then each value is
+   * converted to its prop's type. A prop that is undefined is left out.
+   *
+   * @param values JSON object of values by name
+   * @param leftMs time that is left to the step, STEP_MS at first
+   */
+  async evaluate(
+    values: string,
+    scope: ExpressionScope,
+    types: readonly PropType[],
+    leftMs = STEP_MS,
+  ): Promise<Evaluation<string>> {
+    const { head, texts } = scopeParts(scope);
+    const told = await this.ask({ t: 'props', scope: head, types, leftMs }, [...texts, values], leftMs);
+    return evaluation(told, leftMs, 'props', (text) => text);
+  }
+
+  /** Evaluates a text that is one expression, such as `if`. Its JSON is undefined when it gives undefined. */
+  async evaluateOne(
+    text: string,
+    scope: ExpressionScope,
+    place: string,
+    leftMs = STEP_MS,
+  ): Promise<Evaluation<string | undefined>> {
+    const { head, texts } = scopeParts(scope);
+    const told = await this.ask({ t: 'expression', scope: head, place, leftMs }, [...texts, text], leftMs);
+    return evaluation(told, leftMs, place, (json) => (json === '' ? undefined : json));
+  }
+
+  /** Says what is wrong with the expressions of a text, or undefined. Evaluates nothing. */
+  async parse(text: string, form: TextForm): Promise<SyntaxFault | undefined> {
+    const told = await this.ask({ t: 'parse', form }, [text], STEP_MS);
+    if ('reason' in told) return { message: told.reason, at: 0 };
+    const [kind, message, at] = told.answer;
+    return kind === 'syntax' ? { message, at } : undefined;
+  }
+
+  /** Ends the process and removes its files. Idempotent. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.turns.idle();
+    this.process?.kill();
+    await this.process?.ended;
+    await this.house.close();
+  }
+
+  private ask(question: Question, texts: readonly (string | Buffer)[], timeMs: number): Promise<Told | Unanswered> {
+    return this.turns.run(async () => {
+      const process = await this.started();
+      const outcome = await process.ask(encodeRecord(0, question, texts), timeMs + GRACE_MS, readTold(question.t));
+      return outcome.kind === 'answer' ? outcome.answer : { reason: reasonOf(outcome, this.memoryMb) };
+    });
+  }
+
+  private async started(): Promise<AskedProcess> {
+    if (this.isClosed) throw new Error('the expressions are closed');
+    if (this.process !== undefined && !this.process.hasEnded) return this.process;
+    const process = await AskedProcess.start(this.house, {}, MAX_VALUE_BYTES + MAX_HEAD);
+    this.process = process;
+    // The first answer shows that the process is ready, so that no author pays for its start.
+    const { startTimeoutMs } = this.house.limits;
+    const hello = encodeRecord(0, { t: 'parse', form: 'template' } satisfies Question, ['{{ 0 }}']);
+    const { kind } = await process.ask(hello, startTimeoutMs, readTold('parse'));
+    if (kind !== 'answer')
+      throw new Error(`the process of expressions did not start within ${startTimeoutMs} ms: ${kind}`);
+    return process;
+  }
+}
+
+interface Unanswered {
+  readonly reason: string;
+}
+
+const MAX_HEAD = 64 * 1024;
+
+const ANSWERS: Readonly<Record<Question['t'], readonly string[]>> = {
+  props: ['value', 'failed'],
+  expression: ['value', 'failed'],
+  parse: ['parsed', 'syntax'],
+};
+
+/** Reads an answer to a question of this kind. Throws ProtocolBreach. */
+const readTold =
+  (t: Question['t']) =>
+  (record: RawRecord): Told => {
+    const told = readAnswer(record);
+    if (!ANSWERS[t].includes(told.answer[0]))
+      throw new ProtocolBreach(`a process of expressions answered ${told.answer[0]} to ${t}`);
+    return told;
+  };
+
+const evaluation = <T>(
+  told: Told | Unanswered,
+  leftMs: number,
+  place: string,
+  valueOf: (text: string) => T,
+): Evaluation<T> => {
+  if ('reason' in told)
+    return { ok: false, error: userError('ExpressionError', `${place}: ${told.reason}`), usedMs: leftMs };
+  const { answer, text } = told;
+  switch (answer[0]) {
+    case 'value':
+      return { ok: true, json: valueOf(text), usedMs: answer[1] };
+    case 'failed':
+      return { ok: false, error: userError(answer[2], answer[3]), usedMs: answer[1] };
+    case 'parsed':
+    case 'syntax':
+      throw new Error(`a process of expressions answered ${answer[0]} instead of a value`);
+  }
+};
+
+const reasonOf = (outcome: Exclude<Outcome<Told>, { kind: 'answer' }>, memoryMb: number): string => {
+  switch (outcome.kind) {
+    case 'timeout':
+      return `the expressions of the step took longer than ${STEP_MS} ms together`;
+    case 'breach':
+      return 'the expressions broke the protocol of their process';
+    case 'ended':
+      return causeOf(outcome.end, memoryMb).code === 'OutOfMemory'
+        ? `the expressions needed more memory than ${memoryMb} MB`
+        : 'the expressions ended their process';
+  }
+};

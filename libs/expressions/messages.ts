@@ -1,0 +1,133 @@
+/** What the server and the jailed process of expressions say to each other: a head and, as raw bytes, the texts. */
+import { type ConfigurableProp } from '../component-model/component-metadata.js';
+import { textOf } from '../sandbox/protocol/child-message.js';
+import { isPlainJson } from '../sandbox/protocol/json-text.js';
+import { ProtocolBreach, type RawRecord } from '../sandbox/protocol/protocol.js';
+
+/** Type of a prop that a step has. */
+export type PropType = Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>;
+
+/** What the expressions of a step see. Texts are JSON, which the server does not parse. */
+export interface ExpressionScope {
+  /** JSON of each earlier step's exports, and of `trigger`, `{event, context}`. `event` is that of `trigger`. */
+  readonly steps: Readonly<Record<string, string>>;
+  /** JSON object: the variables, as `process.env`. */
+  readonly env: string;
+  /** JSON of the item of `for_each`. */
+  readonly item?: string;
+  readonly index?: number;
+}
+
+/** Lengths, in bytes, of the texts of a scope in the raw part, in this order. */
+interface ScopeHead {
+  readonly steps: readonly (readonly [namespace: string, bytes: number])[];
+  readonly env: number;
+  readonly item: number | null;
+  readonly index: number | null;
+}
+
+export type Question =
+  /** Raw: the scope, then a JSON object of values. */
+  | { readonly t: 'props'; readonly scope: ScopeHead; readonly types: readonly PropType[]; readonly leftMs: number }
+  /** Raw: the scope, then the text. */
+  | { readonly t: 'expression'; readonly scope: ScopeHead; readonly place: string; readonly leftMs: number }
+  /** Raw: the text. */
+  | { readonly t: 'parse'; readonly form: TextForm };
+
+/** A `template` is a text with expressions in braces. An `expression` is one expression, whose braces are optional. */
+export type TextForm = 'template' | 'expression';
+
+export type Answer =
+  /** Raw: JSON. Empty for an expression that gave undefined. */
+  | readonly ['value', usedMs: number]
+  | readonly ['failed', usedMs: number, name: FailureName, message: string]
+  | readonly ['parsed']
+  /** `at` is an offset in UTF-16 units. */
+  | readonly ['syntax', message: string, at: number];
+
+export const FAILURE_NAMES = [
+  'ExpressionError',
+  'ConfigurationError',
+  'FunctionPayloadLimitExceeded',
+  'JSONNestedPropertyLimitExceeded',
+] as const;
+export type FailureName = (typeof FAILURE_NAMES)[number];
+
+/** Time for all expressions of a step together. */
+export const STEP_MS = 1_000;
+/** Bytes of the evaluated props of a step. */
+export const MAX_VALUE_BYTES = 6 * 1024 * 1024;
+export const MAX_MESSAGE = 2_000;
+
+/** A scope as texts with their lengths. */
+export const scopeParts = ({ steps, env, item, index }: ExpressionScope): { head: ScopeHead; texts: Buffer[] } => {
+  const texts = [...Object.values(steps), env, ...(item === undefined ? [] : [item])].map((text) => Buffer.from(text));
+  const bytes = texts.map(({ length }) => length);
+  const namespaces = Object.keys(steps);
+  const head: ScopeHead = {
+    steps: namespaces.map((namespace, i) => [namespace, bytes[i] ?? 0]),
+    env: bytes[namespaces.length] ?? 0,
+    item: item === undefined ? null : (bytes.at(-1) ?? 0),
+    index: index ?? null,
+  };
+  return { head, texts };
+};
+
+/** Reads a scope from the raw part, and the text that follows it. */
+export const readScope = (head: ScopeHead, raw: Buffer): { scope: ExpressionScope; rest: string } => {
+  let at = 0;
+  const next = (bytes: number): string => raw.toString('utf8', at, (at += bytes));
+  const steps: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [namespace, bytes] of head.steps) steps[namespace] = next(bytes);
+  const scope: ExpressionScope = {
+    steps,
+    env: next(head.env),
+    ...(head.item === null ? {} : { item: next(head.item) }),
+    ...(head.index === null ? {} : { index: head.index }),
+  };
+  return { scope, rest: raw.toString('utf8', at) };
+};
+
+/** Checks an answer. The process runs code of authors, so what it says is hostile input. Throws ProtocolBreach. */
+export const readAnswer = (record: RawRecord): { readonly answer: Answer; readonly text: string } => {
+  const answer = jsonOf(record.json);
+  const text = textOf(record.raw);
+  if (!isAnswer(answer)) throw new ProtocolBreach('a process of expressions sent an answer of no known form');
+  if (record.raw.length > 0 && (answer[0] !== 'value' || record.raw.length > MAX_VALUE_BYTES))
+    throw new ProtocolBreach(`a process of expressions sent ${record.raw.length} bytes with an answer ${answer[0]}`);
+  if (text !== '' && !isPlainJson(text)) throw new ProtocolBreach('a process of expressions sent no JSON as a value');
+  return { answer, text };
+};
+
+const MAX_HEAD = 16 * 1024;
+
+const jsonOf = (json: Buffer): unknown => {
+  if (json.length > MAX_HEAD) throw new ProtocolBreach(`a process of expressions sent a head of ${json.length} bytes`);
+  try {
+    return JSON.parse(textOf(json)) as unknown;
+  } catch (error) {
+    if (error instanceof ProtocolBreach) throw error;
+    throw new ProtocolBreach('a process of expressions sent a head that is no JSON');
+  }
+};
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0 && Number.isFinite(value);
+const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= MAX_MESSAGE;
+
+const isAnswer = (value: unknown): value is Answer => {
+  if (!Array.isArray(value)) return false;
+  const [kind, second, third, fourth, ...more] = value as unknown[];
+  if (more.length > 0) return false;
+  switch (kind) {
+    case 'value':
+      return value.length === 2 && isCount(second);
+    case 'failed':
+      return isCount(second) && FAILURE_NAMES.some((name) => name === third) && isText(fourth);
+    case 'parsed':
+      return value.length === 1;
+    case 'syntax':
+      return value.length === 3 && isText(second) && isCount(third);
+    default:
+      return false;
+  }
+};
