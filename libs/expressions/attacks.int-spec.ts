@@ -13,7 +13,7 @@ const PROBE = `
   const probe = (x, depth = 4) => {
     if (!isThing(x)) return false;
     if (typeof x === 'function' && compiles(x)) return true;
-    if (['kill', 'binding', 'mainModule', 'createRequire', 'readFileSync'].some((key) => read(x, key) !== undefined)) return true;
+    if (['$evaluate', 'kill', 'binding', 'mainModule', 'createRequire', 'readFileSync'].some((key) => read(x, key) !== undefined)) return true;
     if (depth === 0) return false;
     let proto; try { proto = Object.getPrototypeOf(x); } catch {}
     return [read(x, 'constructor'), proto, read(x, '__proto__')].some((next) => next !== x && probe(next, depth - 1));
@@ -37,6 +37,8 @@ const ATTACKS: Record<string, string> = {
   'names that vm2 keeps': `attempt(() => $evaluate, () => Promise, () => VMError, () => Buffer, () => global, () => globalThis, () => WebAssembly, () => console, () => host, () => bridge)`,
   'this of functions': `attempt(() => this, () => (function () { return this; })(), () => [1].map(function () { return this; })[0], () => (0, { f() { return this; } }.f)(),
     () => (function* () { yield this; })().next().value, () => Reflect.apply(function () { return this; }, undefined, []), () => 'a'.replace('a', function () { see(this); }), () => new (class { x = this; })().x)`,
+  'this of the builtins': `for (const o of builtins.flatMap((C) => [C, C.prototype ?? {}])) for (const d of Object.values(Object.getOwnPropertyDescriptors(o))) for (const f of [d.value, d.get, d.set])
+    if (typeof f === 'function') attempt(() => Reflect.apply(f, undefined, []), () => Reflect.apply(f, undefined, ['polluted', 1]), () => f.call(null, steps))`,
   'callers and arguments': `function named() { see(named.caller, named.arguments); } attempt(named, () => [1].forEach(named), () => arguments, () => (function () { return arguments.callee; })(), () => (function () { return arguments; })())`,
   'stacks and call sites': `attempt(() => { Error.prepareStackTrace = (e, frames) => { see(e, frames, ...frames); return 'x'; }; }, () => { Error.stackTraceLimit = 100; },
     () => Object.defineProperty(Error, 'prepareStackTrace', { value: see }), () => new Error('a').stack, () => { const o = {}; Error.captureStackTrace(o); return o.stack; },
@@ -98,6 +100,8 @@ const POLLUTIONS = [
   `$evaluate = () => 'j1'`,
   `/(secret)/.exec('secret')`,
   `this.polluted = 1`,
+  `Reflect.getOwnPropertyDescriptor(Object.prototype, 'toString').set.call(undefined, 1)`,
+  `Reflect.getOwnPropertyDescriptor(Error.prototype, 'name').set.call(Error.prototype, 1)`,
 ];
 
 /** Tells what of the realm could have changed: each property of each builtin, and globals by name. */

@@ -5,12 +5,7 @@ import { type BuildOptions } from 'esbuild';
 
 /** Bundles the jailed process that evaluates expressions, from the sources in `expressions` (libs/expressions). */
 export const buildExpressionsChild = async (expressions: string): Promise<string> => {
-  const realm = await bundled({
-    entryPoints: [path.join(expressions, 'child/realm/main.ts')],
-    platform: 'neutral',
-    format: 'iife',
-    globalName: 'realm',
-  });
+  const realm = await buildRealm(expressions);
   return bundled({
     entryPoints: [path.join(expressions, 'child/main.ts')],
     platform: 'node',
@@ -21,6 +16,17 @@ export const buildExpressionsChild = async (expressions: string): Promise<string
     define: { REALM_CODE: JSON.stringify(realm) },
   });
 };
+
+/** Set-up code of the realm, which leaves its end in a variable `realm`. */
+export const buildRealm = (expressions: string): Promise<string> =>
+  bundled({
+    entryPoints: [path.join(expressions, 'child/realm/main.ts')],
+    platform: 'neutral',
+    format: 'iife',
+    globalName: 'realm',
+    // What has no `this` must not get the global object instead.
+    banner: { js: '"use strict";' },
+  });
 
 const bundled = async (options: BuildOptions): Promise<string> => {
   const { build } = await import('esbuild');

@@ -58,8 +58,7 @@ export const readExpression = (text: string): { readonly code: string; readonly 
     const [part, more] = readTemplate(text.trim());
     if (part !== undefined && 'code' in part && more === undefined) return { code: part.code, at: part.at + begin };
   }
-  const { end } = parsed(text, 0);
-  const rest = afterBlanks(text, end);
+  const rest = afterBlanks(text, endOfParsed(text));
   if (rest < text.length) throw new ExpressionSyntaxError('one expression is allowed, and more follows it', rest);
   return { code: text, at: 0 };
 };
@@ -67,57 +66,67 @@ export const readExpression = (text: string): { readonly code: string; readonly 
 /** Offset of the first `}}` that ends an expression which begins at `begin`. */
 const endOf = (text: string, begin: number): number => {
   for (let size = WINDOW; ; size *= 2) {
-    const isWhole = begin + size >= text.length;
     // A parser reads from the left, so an expression that ends within the window is the same in the whole text.
-    const found = endWithin(isWhole ? text : text.slice(0, begin + size), begin);
-    if (typeof found === 'number') return found;
-    if (isWhole) throw found;
+    const found = endWithin(text.slice(begin, begin + size));
+    if (typeof found === 'number') return begin + found;
+    if (begin + size >= text.length) throw new ExpressionSyntaxError(found.message, begin + found.at);
   }
 };
 
-const endWithin = (text: string, begin: number): number | ExpressionSyntaxError => {
+/** The same for an expression at the beginning of a text. */
+const endWithin = (text: string): number | ExpressionSyntaxError => {
   const comments: Comment[] = [];
-  const outcome = attempt(text, begin, comments);
+  const outcome = attempt(text, comments);
   // A line comment ends with its line, but the expression ends with the first `}}` that makes it parse.
   const ends = comments
     .filter(({ type }) => type === 'Line')
     .map(({ start, end }) => ({ start, close: text.slice(0, end).indexOf(CLOSE, start) }))
     .filter(({ close }) => close >= 0);
   for (const { start, close } of ends.slice(0, MAX_COMMENTS)) {
-    const before = attempt(text.slice(0, start), begin, []);
-    if (typeof before === 'number' && afterBlanks(text.slice(0, start), before) === start) return close;
+    const code = text.slice(0, start);
+    const before = attempt(code, []);
+    if (typeof before === 'number' && afterBlanks(code, before) === start) return close;
   }
   if (ends.length > MAX_COMMENTS)
     return new ExpressionSyntaxError(
       `an expression has ${ends.length} line comments with "}}" or more, at most ${MAX_COMMENTS} are allowed`,
-      begin,
+      0,
     );
   if (typeof outcome !== 'number') return outcome;
   const close = afterBlanks(text, outcome);
   if (text.startsWith(CLOSE, close)) return close;
-  const got = close < text.length ? `"${text.slice(close, close + 10)}"` : 'the end of the text';
+  const got = close < text.length ? JSON.stringify(text.slice(close, close + SHOWN)) : 'the end of the text';
   return new ExpressionSyntaxError(`"}}" is expected after the expression, not ${got}`, close);
 };
 
-const attempt = (text: string, begin: number, comments: Comment[]): number | ExpressionSyntaxError => {
+const SHOWN = 10;
+
+const attempt = (text: string, comments: Comment[]): number | ExpressionSyntaxError => {
   try {
-    return parsed(text, begin, comments).end;
+    return endOfParsed(text, comments);
   } catch (error) {
     if (error instanceof ExpressionSyntaxError) return error;
     throw error;
   }
 };
 
-const OPTIONS: Options = { ecmaVersion: 'latest', preserveParens: true, allowAwaitOutsideFunction: false };
+const OPTIONS: Options = {
+  ecmaVersion: 'latest',
+  preserveParens: true,
+  allowAwaitOutsideFunction: false,
+  allowHashBang: false,
+};
 
-const parsed = (text: string, begin: number, comments: Comment[] = []): { readonly end: number } => {
+/** Offset after the longest expression at the beginning of a text. Throws ExpressionSyntaxError. */
+const endOfParsed = (text: string, comments: Comment[] = []): number => {
   try {
-    return parseExpressionAt(text, begin, { ...OPTIONS, onComment: comments });
+    // Always from the beginning of a text: from elsewhere, the parser counts the lines before.
+    return parseExpressionAt(text, 0, { ...OPTIONS, onComment: comments }).end;
   } catch (error) {
     const isDeep = error instanceof RangeError || (error instanceof SyntaxError && /stack space/.test(error.message));
-    if (isDeep) throw new ExpressionSyntaxError('the expression nests too deep', begin);
+    if (isDeep) throw new ExpressionSyntaxError('the expression nests too deep', 0);
     if (!(error instanceof SyntaxError)) throw error;
-    const at = 'pos' in error && typeof error.pos === 'number' ? error.pos : begin;
+    const at = 'pos' in error && typeof error.pos === 'number' ? error.pos : 0;
     throw new ExpressionSyntaxError(error.message.replace(/ \(\d+:\d+\)$/, ''), at);
   }
 };
