@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { detectIsolation } from '#libs/sandbox/jail/detect.js';
+import { detectIsolation, tryLevel } from '#libs/sandbox/jail/detect.js';
 import { Expressions, type ExpressionScope, type PropType } from './index.js';
 
 const EVENT = { n: 2, text: 'hi', list: [3, 1, 2], nested: { '{{key}}': 'v' }, none: null };
@@ -236,6 +236,19 @@ describe('expressions in the jail', () => {
     expect(await expressions.parse('event.n > 1', 'expression')).toBeUndefined();
     expect(await expressions.parse('event.n >', 'expression')).toMatchObject({ at: 9 });
   });
+
+  it.each(['jail (bwrap)', 'jail (unshare)', 'process'] as const)(
+    'work at the level %s, where it runs',
+    async (name) => {
+      const level = await tryLevel(name);
+      if (typeof level === 'string') return;
+      const other = new Expressions(level);
+      expect(await other.evaluateOne('event.n + 1', SCOPE, 'if')).toMatchObject({ ok: true, json: '3' });
+      await other.close();
+      await other.close();
+      await expect(other.evaluateOne('1', SCOPE, 'if')).rejects.toThrow('the expressions are closed');
+    },
+  );
 
   it('wait for each other', async () => {
     const results = await Promise.all(

@@ -42,9 +42,11 @@ interface Told {
 const GRACE_MS = 2_000;
 
 /**
- * Evaluates expressions in one warm jailed process without network, in a vm2 realm as a second wall. One workspace's
- * expressions share it and no other's, because calls follow each other in it. Calls wait for each other; the caller
- * bounds how many do. A process that ended, or did not answer in time, is replaced at the next call.
+ * Evaluates the expressions of one workspace in one jailed process without network, in a vm2 realm as a second wall. The
+ * process starts with the first call and stays warm until `close`. Calls wait for each other; the caller bounds how many
+ * do. A process that ended, or did not answer in time, is replaced at the next call.
+ *
+ * Each call rejects only when the process cannot be started. What authors did wrong is part of its result.
  */
 export class Expressions {
   private readonly house: JailLauncher;
@@ -63,7 +65,7 @@ export class Expressions {
    * Evaluates the props of a step: each `{{ … }}` in texts of `values`, at any depth, but not in keys. Then each value is
    * converted to its prop's type. A prop that is undefined is left out.
    *
-   * @param values JSON object of values by name
+   * @param values JSON object of values by name, nested as deep as a definition may be
    * @param leftMs time that is left to the step, STEP_MS at first
    */
   async evaluate(

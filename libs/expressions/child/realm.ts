@@ -65,7 +65,7 @@ export class Realm {
       const call = `$evaluate(${functionOf(code)}, ${mentions(code, 'event')}, ${mentions(code, 'item')})`;
       text = this.vm.run(call, FILE);
     } catch (thrown) {
-      const isLate = performance.now() - began >= leftMs;
+      const isLate = performance.now() - began >= leftMs || isTimeout(thrown);
       const refusal = isLate ? undefined : refusalIn(thrown);
       // The realm was not entered when the code did not compile.
       this.broken = refusal === undefined;
@@ -84,6 +84,12 @@ const UNREADABLE = 'it ended in a way that cannot be read from outside of its re
  */
 const functionOf = (code: string): string =>
   `(function () { "use strict"; return (steps, event, process, item, index, Promise, $evaluate) => (${code}\n); })()`;
+
+/** A timer may fire a moment before the clock says so. */
+const isTimeout = (thrown: unknown): boolean =>
+  types.isNativeError(thrown) &&
+  !types.isProxy(thrown) &&
+  Reflect.get(thrown, 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 
 /** An escape may spell any name. */
 const mentions = (code: string, name: string): boolean => code.includes(name) || code.includes('\\u');
