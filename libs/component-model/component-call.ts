@@ -1,5 +1,4 @@
 import { type ActionFacts } from './action-run.js';
-import { type ConfigurableProp } from './component-metadata.js';
 import { type LogLine, type UserError } from './run-output.js';
 
 /** What one call asks of a component, beside the runs and hooks of a source (docs/reference/component-model.md#calls). */
@@ -33,11 +32,6 @@ export interface OptionsAnswer {
 export interface EventNamesAnswer {
   /** What the component returned; null when it has no `eventNames`. */
   readonly eventNames: unknown;
-}
-
-/** Value of a call of kind `additional_props`, as JSON: every prop of the component, those it added last. */
-export interface PropsAnswer {
-  readonly props: readonly ConfigurableProp[];
 }
 
 /** Code of the error of a call that names no prop of the component. */

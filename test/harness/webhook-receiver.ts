@@ -46,8 +46,6 @@ export const always =
 export const slow =
   (delayMs: number): Behaviour =>
   () => ({ delayMs });
-/** Makes every second request fail. */
-export const flapping: Behaviour = (n) => ({ status: n % 2 === 1 ? 503 : 200 });
 
 /** A customer's endpoint. It verifies both signatures, records every request, and counts repeats. */
 export class WebhookReceiver {

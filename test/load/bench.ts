@@ -52,7 +52,7 @@ const copiesOf = (text: string): Options['copies'] =>
   );
 
 /** Overload runs only on request, because load on the same machine distorts it as much as the target. */
-const DEFAULTS = SCENARIOS.filter((name) => name !== 'overload' && name !== 'projector');
+const DEFAULTS = SCENARIOS.filter((name) => name !== 'overload');
 const targetsOf = oneOf<TargetName>(['floor', 'Sluice', 'roles']);
 const today = new Date().toISOString().slice(0, 10);
 const given = new Command('bench')
@@ -87,7 +87,7 @@ const given = new Command('bench')
   .opts<Options>();
 
 /** Start-up by npm, engine and routing apply to the embedded product only. */
-const ROLES_DEFAULTS: readonly Scenario[] = ['steady', 'saturation', 'memory', 'projector', 'sources'];
+const ROLES_DEFAULTS: readonly Scenario[] = ['steady', 'saturation', 'memory', 'sources'];
 
 const { deployment, copies, emitters, kafkaHeap, kafkaFlush, sandboxes } = given;
 const kafkaBrokers = given.kafkaBrokers === '3' ? 3 : 1;

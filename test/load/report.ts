@@ -26,7 +26,6 @@ export const reportOf = (machine: Machine, plan: Plan, results: Results): string
     ...loadSection('Overload (open loop, 1.5 × what was delivered at saturation)', results.overload),
     ...partsSection(results),
     ...storesSection(results),
-    ...projectorSection(results),
     ...rolesStartSection(results),
     ...memorySection(results),
     ...sourcesSection(results),
@@ -189,19 +188,6 @@ const storesSection = ({ steady, saturation }: Results): string[] => {
       row('MongoDB: commits of run journals', ({ journalCommits }) => journalCommits, 4),
       ...models.map((name) => row(`MongoDB: batches of ${name}`, ({ batches }) => batches[name] ?? 0, 4)),
     ]),
-  ];
-};
-
-const projectorSection = ({ projector }: Results): string[] => {
-  if (!projector) return [];
-  const { events, summaries, attempts, projectorCpuUs, ferretDbCpuUs } = projector;
-  return [
-    '## Roles: the one owner of a read model',
-    '',
-    `The projector was stopped, ${shown(events)} events went through, and it was started again, alone on the machine: ` +
-      `event summaries ${shown(summaries.perSecond)}/s, attempts ${shown(attempts.perSecond)}/s, both at once; ` +
-      `CPU µs an event: projector ${shown(projectorCpuUs)}, FerretDB ${shown(ferretDbCpuUs)}.`,
-    '',
   ];
 };
 

@@ -6,7 +6,6 @@ import { measureManySources, type ManySourcesFigures } from './many-sources.js';
 import { measure, type Figures, type LoadShape, type Rig } from './measure.js';
 import { measureMemory, median, type MemoryFigures } from './memory.js';
 import { type ClientKind } from './parts.js';
-import { measureProjector, type ProjectorFigures } from './projector-limit.js';
 import { openRoles, startRoles, type RolesOptions, type RolesStart } from './roles-target.js';
 import { measureStart, type StartFigures } from './startup.js';
 import { openSluice, startFloor, startSluice, type ServingTarget, type Target, type TargetName } from './targets.js';
@@ -18,7 +17,6 @@ export const SCENARIOS = [
   'overload',
   'memory',
   'sources',
-  'projector',
   'engine',
   'routing',
 ] as const;
@@ -47,7 +45,6 @@ export interface Results {
   readonly overload: readonly Figures[];
   readonly memory?: MemoryFigures;
   readonly rolesStart?: RolesStart;
-  readonly projector?: ProjectorFigures;
   /** `/metrics` of Sluice after the loads. */
   readonly metrics?: string;
   readonly sources?: ManySourcesFigures;
@@ -93,7 +90,7 @@ const manySources = async (plan: Plan, { sink }: Rig): Promise<ManySourcesFigure
   return plan.targets.includes('Sluice') ? measureManySources(sink, await openSluice(), plan.sources) : undefined;
 };
 
-type Loads = Pick<Results, 'steady' | 'saturation' | 'overload' | 'memory' | 'metrics' | 'rolesStart' | 'projector'>;
+type Loads = Pick<Results, 'steady' | 'saturation' | 'overload' | 'memory' | 'metrics' | 'rolesStart'>;
 type LoadFigures = Record<'steady' | 'saturation' | 'overload', Figures[]>;
 
 /**
@@ -128,11 +125,7 @@ const runRoles = async (plan: Plan, rig: Rig, results: LoadFigures, say: Say): P
     // The broker's JVM compiles while it runs, so the first load is not counted.
     await measure(rig, roles, { ...timing(plan), durationMs: ROLES_WARM_UP_MS, connections: plan.connections });
     for (let round = 1; round <= plan.rounds; round++) await measureRound(plan, rig, roles, round, results, say);
-    const others = await afterLoads(plan, rig, roles, say);
-    const shape = { ...timing(plan), connections: plan.connections };
-    const projector = plan.scenarios.includes('projector') ? await measureProjector(rig, roles, shape) : undefined;
-    if (projector) say(`projector ${JSON.stringify(projector)}`);
-    return { rolesStart: roles.started, ...others, ...(projector ? { projector } : {}) };
+    return { rolesStart: roles.started, ...(await afterLoads(plan, rig, roles, say)) };
   } finally {
     await roles.stop();
   }
