@@ -2,14 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '#test/harness/paths.js';
 import { compatibilityMatrix } from '#test/components/compatibility-matrix.js';
-import { apiCoverage } from './api-coverage.js';
 import { commandLineReference } from './command-line-reference.js';
 import { metricsReference } from './metrics-reference.js';
-import { openApiTypes } from './openapi-types.js';
 
 // npm run docs:reference
 writeFileSync(join(ROOT, 'docs/reference/command-line.md'), await commandLineReference());
-writeFileSync(join(ROOT, 'docs/reference/api-coverage.md'), apiCoverage());
 writeFileSync(join(ROOT, 'docs/reference/metrics.md'), metricsReference());
 writeFileSync(join(ROOT, 'docs/reference/compatibility-matrix.md'), await compatibilityMatrix());
-writeFileSync(join(ROOT, 'test/harness/openapi-types.ts'), await openApiTypes());
