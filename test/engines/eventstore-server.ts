@@ -15,6 +15,9 @@ export const eventStoreHome = (): string | undefined => {
   return home === undefined || home === '' ? undefined : home;
 };
 
+/** Why none can be started. */
+export const NO_EVENT_STORE = 'SLUICE_TEST_EVENTSTORE_HOME does not name an unpacked EventStoreDB';
+
 /** One process of a real EventStoreDB, on disk. */
 export interface EventStoreNode {
   readonly port: number;
@@ -50,15 +53,15 @@ const PATIENCE = ['--replication-heartbeat-interval=1000', '--replication-heartb
 const HOST = '127.0.0.1';
 
 /** A server of one node without TLS. Rejects with its last log lines when it does not start. */
-export const startEventStore = async (home: string): Promise<EventStoreServer> => {
+export const startEventStore = async (args: readonly string[] = []): Promise<EventStoreServer> => {
   const dir = tempDir('eventstoredb');
   const [port = 0, replicationPort = 0] = await freePorts(2);
-  const node = await startNode({ home, dir, port, replicationPort, args: ['--insecure'] });
+  const node = await startNode({ dir, port, replicationPort, args: ['--insecure', ...args] });
   return served(node, `esdb://${HOST}:${port}?tls=false`, dir);
 };
 
 /** A server of one node with TLS and users (admin and ops, password changeit). `url` is that of admin. */
-export const startSecureEventStore = async (home: string, certificates: Certificates): Promise<EventStoreServer> => {
+export const startSecureEventStore = async (certificates: Certificates): Promise<EventStoreServer> => {
   const dir = tempDir('eventstoredb');
   const [port = 0, replicationPort = 0] = await freePorts(2);
   const { ca, caDir, nodeCertificate, nodeKey } = certificates;
@@ -66,12 +69,12 @@ export const startSecureEventStore = async (home: string, certificates: Certific
     ...['--certificate-file', nodeCertificate, '--certificate-private-key-file', nodeKey],
     ...['--trusted-root-certificates-path', caDir],
   ];
-  const node = await startNode({ home, dir, port, replicationPort, args, ca: readFileSync(ca) });
+  const node = await startNode({ dir, port, replicationPort, args, ca: readFileSync(ca) });
   return served(node, `esdb://admin:changeit@${HOST}:${port}?tls=true&tlsCaFile=${ca}`, dir);
 };
 
 /** Three nodes without TLS. Resolves when one leads. */
-export const startEventStoreCluster = async (home: string): Promise<EventStoreCluster> => {
+export const startEventStoreCluster = async (): Promise<EventStoreCluster> => {
   const dir = tempDir('eventstoredb-cluster');
   const ports = await freePorts(6);
   const nodePorts = ports.slice(0, 3);
@@ -80,7 +83,7 @@ export const startEventStoreCluster = async (home: string): Promise<EventStoreCl
       const seeds = nodePorts.filter((other) => other !== port).map((other) => `${HOST}:${other}`);
       const cluster = ['--cluster-size', '3', '--discover-via-dns=false', '--gossip-seed', seeds.join(',')];
       const place = { dir: join(dir, String(n)), port, replicationPort: ports[3 + n] ?? 0 };
-      return startNode({ home, ...place, args: ['--insecure', ...cluster, ...PATIENCE] });
+      return startNode({ ...place, args: ['--insecure', ...cluster, ...PATIENCE] });
     }),
   );
   const leader = async (): Promise<EventStoreNode | undefined> => {
@@ -116,7 +119,6 @@ const served = (node: EventStoreNode & { shutDown(): Promise<void> }, url: strin
 });
 
 interface NodeOptions {
-  readonly home: string;
   readonly dir: string;
   readonly port: number;
   readonly replicationPort: number;
@@ -182,7 +184,9 @@ const launch = async (options: NodeOptions, restarts = RESTARTS): Promise<ChildP
   }
 };
 
-const launchOnce = ({ home, dir, port, replicationPort, args }: NodeOptions): ChildProcess => {
+const launchOnce = ({ dir, port, replicationPort, args }: NodeOptions): ChildProcess => {
+  const home = eventStoreHome();
+  if (home === undefined) throw new Error(NO_EVENT_STORE);
   const program = join(home, 'eventstoredb');
   if (!existsSync(program))
     throw new Error(`SLUICE_TEST_EVENTSTORE_HOME must be a folder with the program eventstoredb: ${home} has none`);

@@ -41,7 +41,7 @@ beforeAll(async () => {
   mongo = await startFerretDb({ tls: await authority.issue('mongo', ['IP:127.0.0.1']), user: MONGO_USER });
   if (home === undefined) return;
   certificates = await makeCertificates(scratch);
-  eventStore = await startSecureEventStore(home, certificates);
+  eventStore = await startSecureEventStore(certificates);
   // As the guide has it.
   const program = join(ROOT, 'deploy/eventstore-user.mjs');
   const env = { ...process.env, PASSWORD };

@@ -4,7 +4,6 @@ import { Commands, Interrupted } from './command.js';
 import { runJest, specsOf } from './jest-run.js';
 import { failed, sumOf, tableOf, type Row } from './report.js';
 import { missingForOwnServers, openServers, type Server, type Servers } from './servers.js';
-import { startStandIn } from './stand-in-process.js';
 import {
   ATTACK_SPECS,
   COPY_SPECS,
@@ -37,7 +36,7 @@ const parts = (text: string): readonly Part[] =>
 
 const options = new Command('test:engines')
   .description(
-    'Starts Kafka, MongoDB (or FerretDB) and EventStoreDB (of SLUICE_TEST_EVENTSTORE_HOME, else its stand-in), runs the ' +
+    'Starts Kafka, FerretDB in the place of MongoDB, and the EventStoreDB of SLUICE_TEST_EVENTSTORE_HOME, runs the ' +
       'suites of the adapters and the black-box specs on them, and says what ran on what. A server given as ' +
       'SLUICE_KAFKA_BROKERS, SLUICE_MONGO_URL or SLUICE_EVENTSTORE_URL is used instead.',
   )
@@ -62,7 +61,7 @@ const runEngine = async (name: EngineName, server: Server): Promise<Row> => {
     case 'real server':
     case 'stand-in': {
       say(`\n${title}: suites on ${server.version} (${server.on})`);
-      const env: Record<string, string> = server.address === undefined ? {} : { [variable]: server.address };
+      const env = { [variable]: server.address };
       const patterns = server.ours ? [adapter, ...ownServer] : [adapter];
       const figures = await runJest(commands, { tier: 'engines', patterns, env });
       return { title, version: server.version, on: server.on, figures };
@@ -92,17 +91,12 @@ const runRoles = async ({ of }: Servers, title: string, patterns: readonly strin
     const reason = `needs ${down.map((name) => SUITES[name].title).join(' and ')}`;
     return { title, on: 'not run', reason, specs: specsOf({ tier: 'e2e,engines', patterns }) };
   }
-  const standIn = addressOf(of.eventstoredb) === undefined ? await startStandIn() : undefined;
-  try {
-    say(`\n${title}: black-box specs`);
-    const env: Record<string, string> = { SLUICE_TEST_DEPLOYMENT: 'roles' };
-    for (const name of ENGINES) env[SUITES[name].variable] = addressOf(of[name]) ?? standIn?.url ?? '';
-    const figures = await runJest(commands, { tier: 'e2e,engines', patterns, env });
-    const standIns = ENGINES.some((name) => of[name].on === 'stand-in');
-    return { title, version: 'all three', on: standIns ? 'with stand-ins' : 'real server', figures };
-  } finally {
-    await standIn?.stop();
-  }
+  say(`\n${title}: black-box specs`);
+  const env: Record<string, string> = { SLUICE_TEST_DEPLOYMENT: 'roles' };
+  for (const name of ENGINES) env[SUITES[name].variable] = addressOf(of[name]);
+  const figures = await runJest(commands, { tier: 'e2e,engines', patterns, env });
+  const standIns = ENGINES.some((name) => of[name].on === 'stand-in');
+  return { title, version: 'all three', on: standIns ? 'with a stand-in' : 'real server', figures };
 };
 
 /** Runs the specs that kill roles and engines. */
@@ -112,10 +106,10 @@ const runFaults = async (servers: Servers): Promise<Row> => {
   if (missing !== undefined) return { title, on: 'not run', reason: missing, specs: FAULT_SPECS.length };
   say(`\n${title}: on servers of their own`);
   const figures = await runJest(commands, { tier: 'engines', patterns: FAULT_SPECS, env: {} });
-  return { title, version: 'all three', on: 'with stand-ins', figures };
+  return { title, version: 'all three', on: 'with a stand-in', figures };
 };
 
-const addressOf = (server: Server): string | undefined => ('address' in server ? server.address : undefined);
+const addressOf = (server: Server): string => ('address' in server ? server.address : '');
 
 const run = async (): Promise<readonly Row[]> => {
   const asked = (part: Part): boolean => options.only.includes(part);

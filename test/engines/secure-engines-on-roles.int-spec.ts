@@ -4,29 +4,26 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { relayCode } from '#test/harness/component-code.js';
 import { CLI, runNode } from '#test/harness/command-line.js';
-import { Deployment } from '#test/harness/deployment.js';
+import { Deployment, givenEngines } from '#test/harness/deployment.js';
 import { Instance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { startFerretDb, type FerretDb } from './ferretdb.js';
 import { startSecureKafkaBroker, USER, type SecureKafkaBroker } from './kafka-secure-broker.js';
-import { startStandIn, type StandInProcess } from './stand-in-process.js';
 
-/** All roles on a Kafka and a MongoDB that want TLS and users. Servers of the spec's own. */
+/** All roles on a Kafka and a MongoDB that want TLS and users, which are the spec's own. */
 const PATIENCE_MS = 400_000;
 const MONGO_USER = { name: 'sluice', password: 'm0ngo/secret', database: 'admin' } as const;
 
 const scratch = tempDir('secure-engines');
 let kafka: SecureKafkaBroker;
 let mongo: FerretDb;
-let eventStore: StandInProcess;
 let instance: Instance<Deployment>;
 
 beforeAll(async () => {
   kafka = await startSecureKafkaBroker();
   const tls = await kafka.authority.issue('mongo', ['IP:127.0.0.1']);
   mongo = await startFerretDb({ tls, user: MONGO_USER });
-  eventStore = await startStandIn();
   const query = new URLSearchParams({ tls: 'true', tlsCAFile: kafka.authority.ca, authSource: MONGO_USER.database });
   const user = `${MONGO_USER.name}:${encodeURIComponent(MONGO_USER.password)}`;
   instance = new Instance(
@@ -35,7 +32,7 @@ beforeAll(async () => {
         // What cleans up afterwards comes to this port.
         kafka: kafka.plaintext,
         mongo: `${mongo.url.replace('//', `//${user}@`)}?${query.toString()}`,
-        eventStore: eventStore.url,
+        eventStore: givenEngines().eventStore,
       },
       env: {
         SLUICE_KAFKA_BROKERS: kafka.saslSsl,
@@ -51,7 +48,7 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 afterAll(async () => {
   await instance?.close();
-  await Promise.all([eventStore?.stop(), mongo?.stop(), kafka?.stop()]);
+  await Promise.all([mongo?.stop(), kafka?.stop()]);
   removeDir(scratch);
 }, PATIENCE_MS);
 

@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb';
 import { ROOT } from '#test/harness/paths.js';
 import { type Commands, has, outputOf } from './command.js';
 import { composeUp } from './compose-engines.js';
-import { eventStoreHome, startEventStore } from './eventstore-server.js';
+import { eventStoreHome, NO_EVENT_STORE, startEventStore } from './eventstore-server.js';
 import { startFerretDb } from './ferretdb.js';
 import { startKafkaBroker } from './kafka-broker.js';
 import { ENGINES, SUITES, type EngineName } from './suites.js';
@@ -14,8 +14,7 @@ export type Server =
   | {
       readonly on: 'real server' | 'stand-in';
       readonly version: string;
-      /** Undefined: its suites start the servers that they need. */
-      readonly address: string | undefined;
+      readonly address: string;
       /** Started by this run. */
       readonly ours: boolean;
     }
@@ -72,15 +71,7 @@ export const openServers = async ({ wanted, docker, commands, say }: ServersOpti
 const PREPARING: Readonly<Record<EngineName, string>> = {
   kafka: 'starting a broker (the first time, Maven fetches 100 MB of jars into the cache) …',
   mongodb: 'starting FerretDB (the first time, Go builds it, some minutes) …',
-  eventstoredb: 'a server of SLUICE_TEST_EVENTSTORE_HOME, else its suites start the stand-in themselves',
-};
-
-/** Its suites start it, each its own. */
-const STAND_IN: Server = {
-  on: 'stand-in',
-  version: 'gRPC over the embedded event store',
-  address: undefined,
-  ours: true,
+  eventstoredb: 'starting the server of SLUICE_TEST_EVENTSTORE_HOME …',
 };
 
 const START: Readonly<Record<EngineName, (stops: Stop[]) => Promise<Server>>> = {
@@ -96,15 +87,12 @@ const START: Readonly<Record<EngineName, (stops: Stop[]) => Promise<Server>>> = 
       stops.push(() => ferret.stop());
       return { on: 'stand-in', version: `FerretDB ${ferretDbVersion()}`, address: ferret.url, ours: true };
     }),
-  eventstoredb: (stops) => {
-    const home = eventStoreHome();
-    if (home === undefined) return Promise.resolve(STAND_IN);
-    return started(none, async () => {
-      const server = await startEventStore(home);
+  eventstoredb: (stops) =>
+    started(missingForEventStore, async () => {
+      const server = await startEventStore();
       stops.push(() => server.stop());
       return { on: 'real server', version: await eventStoreVersion(server.url), address: server.url, ours: true };
-    });
-  },
+    }),
 };
 
 /** A missing program counts as "not run". Any other problem is a failure. */
@@ -124,6 +112,7 @@ export const missingForOwnServers = ({ of }: Servers): string | undefined => {
   const missing = [
     startable(of.kafka) ? undefined : missingForKafka(),
     startable(of.mongodb) ? undefined : missingForFerretDb(),
+    missingForEventStore(),
   ].filter((reason) => reason !== undefined);
   return missing.length === 0 ? undefined : missing.join('; ');
 };
@@ -144,6 +133,8 @@ const missingForFerretDb = (): string | undefined => {
     ? `go ${version[0].slice(2)} is too old to build FerretDB (1.21 or later)`
     : undefined;
 };
+
+const missingForEventStore = (): string | undefined => (eventStoreHome() === undefined ? NO_EVENT_STORE : undefined);
 
 /** The build that go.mod requires, because FerretDB as a library does not know its own version. */
 const ferretDbVersion = (): string =>

@@ -32,7 +32,7 @@ export const SUITES: Readonly<Record<EngineName, EngineSuites>> = {
   eventstoredb: {
     title: 'EventStoreDB',
     adapter: 'libs/engines/eventstoredb/',
-    ownServer: ['test/engines/eventstore-stand-in/', 'test/engines/eventstore-real/'],
+    ownServer: ['test/engines/eventstore-real/'],
     variable: 'SLUICE_TEST_EVENTSTORE',
     given: 'SLUICE_EVENTSTORE_URL',
   },

@@ -17,12 +17,13 @@ interface Pair {
   far: Socket | undefined;
 }
 
-/** Passes the connections of one process to one port of an engine, unless it is cut. */
-class EngineRelay {
+/** Passes connections to one port of an engine, unless it is cut. */
+export class EngineRelay {
+  /** Where it listens, the same port each time. */
+  port = 0;
   private readonly pairs = new Set<Pair>();
   private mode: CutMode | 'open' = 'open';
   private listener: Listener | undefined;
-  private port = 0;
 
   private constructor(readonly target: number) {}
 
@@ -30,6 +31,11 @@ class EngineRelay {
     const relay = new EngineRelay(target);
     await relay.listen();
     return relay;
+  }
+
+  /** Bytes that its open connections brought from the engine. */
+  get received(): number {
+    return [...this.pairs].reduce((sum, { far }) => sum + (far?.bytesRead ?? 0), 0);
   }
 
   /** As relayed-sockets.ts reads it. */
@@ -66,7 +72,6 @@ class EngineRelay {
     await closed;
   }
 
-  /** The same port each time. */
   private async listen(): Promise<void> {
     const listener = createServer({ allowHalfOpen: true, noDelay: true }, (near) => this.accept(near));
     listener.listen(this.port, '127.0.0.1');

@@ -1,9 +1,8 @@
-import { eventStoreHome, startEventStore } from '#test/engines/eventstore-server.js';
+import { startEventStore } from '#test/engines/eventstore-server.js';
 import { startFerretDb } from '#test/engines/ferretdb.js';
 import { startKafkaBroker } from '#test/engines/kafka-broker.js';
 import { startKafkaCluster, type KafkaCluster } from '#test/engines/kafka-cluster.js';
 import { type KafkaProcess } from '#test/engines/kafka-process.js';
-import { startStandIn } from '#test/engines/stand-in-process.js';
 import { type EngineAddresses } from '#test/harness/deployment.js';
 
 /** A server that restarts on its files, at the same address. */
@@ -49,7 +48,7 @@ const startThreeBrokers = async (): Promise<Brokers> => {
 
 /**
  * Our own servers, so that they may be killed: Kafka, FerretDB, and the EventStoreDB that SLUICE_TEST_EVENTSTORE_HOME
- * names, else its stand-in. Roles on three brokers need SLUICE_KAFKA_REPLICATION=3.
+ * names. Roles on three brokers need SLUICE_KAFKA_REPLICATION=3.
  */
 export const startEngineServers = async (threeBrokers = false): Promise<EngineServers> => {
   const stops: (() => Promise<void>)[] = [];
@@ -63,11 +62,10 @@ export const startEngineServers = async (threeBrokers = false): Promise<EngineSe
     stops.push(() => server.stop());
     return server;
   };
-  const home = eventStoreHome();
   const [broker, ferret, eventStore] = await Promise.allSettled([
     started<Brokers>(threeBrokers ? startThreeBrokers() : startKafkaBroker()),
     started(startFerretDb()),
-    home === undefined ? started(startStandIn()) : started(startEventStore(home)),
+    started(startEventStore()),
   ]);
   if (broker.status === 'rejected' || ferret.status === 'rejected' || eventStore.status === 'rejected') {
     await stop();

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { eventStoreHome } from '#test/engines/eventstore-server.js';
 import { type RoleName, ROLES } from '#test/harness/deployment.js';
 import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { startEngineServers } from './engine-servers.js';
@@ -86,8 +85,7 @@ const run = async (): Promise<number> => {
   const engines = await startEngineServers(threeBrokers);
   try {
     const brokers = threeBrokers ? 3 : 1;
-    const eventStore = eventStoreHome() === undefined ? 'the stand-in for EventStoreDB' : 'EventStoreDB';
-    say(`${rounds} rounds on ${eventStore}, ${copies} of each role, brokers: ${brokers}, seed ${seed}`);
+    say(`${rounds} rounds, ${copies} of each role, brokers: ${brokers}, seed ${seed}`);
     say(COLUMNS.map(([title]) => title).join(' | '));
     const { problems, ...figures } = await runFaultRounds({
       engines: engines.addresses,

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { eventStoreHome } from '#test/engines/eventstore-server.js';
 import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { type EngineAddresses } from '#test/harness/deployment.js';
 import { type EngineServers, startEngineServers } from './engine-servers.js';
@@ -61,8 +60,7 @@ const COLUMNS: readonly (readonly [string, (round: RoundFigures) => string | num
 const killRounds = async (engines: Awaited<ReturnType<typeof startEngineServers>>): Promise<number> => {
   const { rounds, copies, threeBrokers, seed } = options;
   const brokers = threeBrokers ? 3 : 1;
-  const eventStore = eventStoreHome() === undefined ? 'the stand-in for EventStoreDB' : 'EventStoreDB';
-  say(`${rounds} rounds on ${eventStore}, ${copies} of each role, brokers: ${brokers}, seed ${seed}`);
+  say(`${rounds} rounds, ${copies} of each role, brokers: ${brokers}, seed ${seed}`);
   say(COLUMNS.map(([title]) => title).join(' | '));
   const { problems, ...figures } = await runRolesRounds({
     rounds,

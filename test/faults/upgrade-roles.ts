@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { startFerretDb } from '#test/engines/ferretdb.js';
-import { eventStoreHome, startEventStore } from '#test/engines/eventstore-server.js';
+import { startEventStore } from '#test/engines/eventstore-server.js';
 import { startKafkaCluster } from '#test/engines/kafka-cluster.js';
-import { startStandIn } from '#test/engines/stand-in-process.js';
 import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { LAST_RELEASE, lastRelease, lastReleaseMissing } from './last-release.js';
 import { runMixedGroup } from './mixed-group.js';
@@ -36,7 +35,7 @@ const whole = (text: string): number => {
 const options = new Command('upgrade:roles')
   .description(
     'Starts three Kafka brokers. groups: members of the last release and of this one share lanes. roles: with FerretDB ' +
-      'and EventStoreDB (or its stand-in), every role of the last release as two processes or one, and load; replaces ' +
+      'and EventStoreDB, every role of the last release as two processes or one, and load; replaces ' +
       'each process by one of this checkout, and then back, and checks that nothing was lost and that read models ' +
       'equal a rebuild.',
   )
@@ -72,9 +71,8 @@ const controlOverlaps = async (brokers: readonly string[], lastRelease: string):
 };
 
 const roleProblems = async (brokers: readonly string[], program: string): Promise<readonly string[]> => {
-  const home = eventStoreHome();
   const mongo = await startFerretDb();
-  const eventStore = await (home === undefined ? startStandIn() : startEventStore(home));
+  const eventStore = await startEventStore();
   try {
     const { problems, ...figures } = await runUpgrade({
       engines: { kafka: brokers.join(','), mongo: mongo.url, eventStore: eventStore.url },

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { startEventStore } from '#test/engines/eventstore-server.js';
 import { startFerretDb } from '#test/engines/ferretdb.js';
 import { startKafkaBroker } from '#test/engines/kafka-broker.js';
 import { startKafkaCluster } from '#test/engines/kafka-cluster.js';
-import { startStandIn } from '#test/engines/stand-in-process.js';
 import { type EngineAddresses } from '#test/harness/deployment.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { type Part } from './part-usage.js';
@@ -43,7 +43,7 @@ export const startEngineProcesses = async (options: EngineOptions): Promise<Engi
   try {
     const kafka = await started('kafka', () => startKafka(options));
     const mongo = await started('ferretdb', () => startFerretDb());
-    const eventStore = await started('eventstore', () => startStandIn());
+    const eventStore = await started('eventstore', () => startEventStore());
     return {
       addresses: { kafka: kafka.brokers, mongo: mongo.url, eventStore: eventStore.url },
       kafkaData: kafka.data,
@@ -51,7 +51,7 @@ export const startEngineProcesses = async (options: EngineOptions): Promise<Engi
       parts: () => [
         ...kafka.pids.map((pid) => ({ name: 'Kafka broker', pid })),
         { name: 'FerretDB', pid: mongo.pid },
-        { name: 'EventStoreDB stand-in', pid: eventStore.pid },
+        { name: 'EventStoreDB', pid: eventStore.pid },
       ],
       stop,
     };

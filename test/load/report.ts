@@ -129,7 +129,7 @@ const rolesPreface = ({ targets, roles }: Plan): string[] => {
   const more = Object.entries(copies).map(([role, count]) => `${count} × ${role}`);
   return [
     '`Sluice` is the standalone server on the embedded engines; `roles` a process a role on Kafka (real), FerretDB on ' +
-      'SQLite (instead of MongoDB) and a stand-in for EventStoreDB, all on the same machine as load, sink and floor. ' +
+      'SQLite (instead of MongoDB) and EventStoreDB, all on the same machine as load, sink and floor. ' +
       `${more.length === 0 ? 'One process a role' : `${more.join(', ')}, one of each other role`}; ` +
       `${emitters} source${emitters === 1 ? '' : 's'}, each with a webhook of its own; at most ${sandboxesOf(roles)} sandboxes a runner; ${kafkaBrokers === 3 ? 'three brokers, three copies of each topic, each broker' : 'broker'} with ${kafkaHeapMb} MB heap, appends ` +
       `${kafkaFlush ? 'wait for the disk (as docker-compose.yml has it for one broker)' : 'do not wait for the disk'}. ` +

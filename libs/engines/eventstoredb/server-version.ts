@@ -6,7 +6,10 @@ import { type Connection } from './connection.js';
 const LEAST = [23, 10] as const;
 
 /** Rejects with RefusedStart, naming the version, when the server is too old. Rejects when it does not say. */
-export const refuseOldServer = async ({ client, server }: Connection, ms: number): Promise<void> => {
+export const refuseOldServer = async (
+  { client, server }: Pick<Connection, 'client' | 'server'>,
+  ms: number,
+): Promise<void> => {
   const version = await withDeadline(versionOf(client), ms, 'the version of the server');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1])) return;

@@ -1,24 +1,36 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { jsonEvent } from '@eventstore/db-client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { AppendTooLarge, type EventStore } from '#libs/kernel/event-store.js';
 import { START, type NewEvent } from '#libs/kernel/events.js';
+import { eventStoreHome, startEventStore, type EventStoreServer } from '#test/engines/eventstore-server.js';
 import { LargeData } from './index.js';
 import { memoryBlobs } from './testing/memory-blobs.js';
-import { event, StandInWorld, upTo } from './testing/stand-in-world.js';
+import { event, ServerWorld, upTo } from './testing/server-world.js';
 
-describe('EventStoreDB with its limits, and shared with others', () => {
-  let world: StandInWorld;
+const START_MS = 200_000;
+/** Servers of the spec's own. SLUICE_TEST_EVENTSTORE_HOME names the program. */
+const describeOwn = eventStoreHome() === undefined ? describe.skip : describe;
+
+describeOwn('EventStoreDB with its limits, and shared with others', () => {
+  let server: EventStoreServer;
+  let world: ServerWorld;
+  beforeAll(async () => {
+    server = await startEventStore();
+  }, START_MS);
   beforeEach(async () => {
-    world = await StandInWorld.start();
+    world = await ServerWorld.start(server);
   });
-  afterEach(() => world.close());
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await world.close();
+  });
+  afterAll(() => server.stop(), START_MS);
 
   describe('large events', () => {
     const sized = (bytes: number): NewEvent => event(1, 'x'.repeat(bytes));
     const always = (): boolean => true;
-    const restartedWith = (maxAppendSize: number): Promise<void> => world.restart({ maxAppendSize });
 
     it('are refused by the log alone, with both numbers', async () => {
       const store = await world.open();
@@ -37,16 +49,27 @@ describe('EventStoreDB with its limits, and shared with others', () => {
       expect([...blobs.texts.values()].map(({ length }) => length > 650_000)).toEqual([true]);
     });
 
-    it('fit a server that is set up to take less, once it has said so', async () => {
-      await restartedWith(100_000);
-      const store = new LargeData(await world.open(), memoryBlobs(), always);
-      for (const stream of ['count-1', 'count-2']) {
-        const before = world.server.calls('append');
-        await store.append(stream, [sized(200_000), sized(50_000)], 'no_stream');
-        expect(world.server.calls('append') - before).toBe(stream === 'count-1' ? 2 : 1);
-      }
-      for await (const { data } of store.read('count-1', { limit: 1 })) expect(data).toEqual(sized(200_000).data);
-    });
+    it(
+      'fit a server that is set up to take less, once it has said so',
+      async () => {
+        const small = await startEventStore(['--max-append-size', '100000']);
+        const there = await ServerWorld.start(small);
+        try {
+          const appends = jest.spyOn(EventStoreDBClient.prototype, 'appendToStream');
+          const store = new LargeData(await there.open(), memoryBlobs(), always);
+          for (const stream of ['count-1', 'count-2']) {
+            const before = appends.mock.calls.length;
+            await store.append(stream, [sized(200_000), sized(50_000)], 'no_stream');
+            expect(appends.mock.calls.length - before).toBe(stream === 'count-1' ? 2 : 1);
+          }
+          for await (const { data } of store.read('count-1', { limit: 1 })) expect(data).toEqual(sized(200_000).data);
+        } finally {
+          await there.close();
+          await small.stop();
+        }
+      },
+      START_MS,
+    );
 
     it('are refused for now while a process lives that could not read them', async () => {
       let isAgreed = false;
@@ -97,43 +120,39 @@ describe('EventStoreDB with its limits, and shared with others', () => {
     };
 
     it('is found behind many events of others, which readers pass at the server', async () => {
-      const [store, other] = [await world.open(), await world.open({ prefix: 'other' })];
+      const [store, other] = [await world.open(), await world.open({ prefix: `${world.prefix}other` })];
       const { position } = await store.append('count-1', [event(1)], 'no_stream');
-      const { hasCaughtUp } = world.follow(store);
-      await eventually('the reader has caught up', hasCaughtUp);
+      const { batches } = world.follow(store);
+      await eventually('the reader has caught up', () => batches.at(-1)?.caughtUp === true);
       await others(other, 'count-1', 6_000);
-      const before = world.server.reads.eventsSent;
+      const pages = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
       expect(await store.lastPosition()).toBe(position);
       expect(await store.lastPosition()).toBe(position);
       // Two pages until it waits for the reader, and one more at most.
-      expect(world.server.reads.eventsSent - before).toBeLessThan(5_000);
+      const asked = pages.mock.calls.reduce((sum, [options]) => sum + Number(options?.maxCount ?? 0), 0);
+      expect(asked).toBeGreaterThan(0);
+      expect(asked).toBeLessThan(5_000);
     }, 60_000);
 
     it('is found by a process that starts, before its reader has caught up and after', async () => {
-      const [first, other] = [await world.open(), await world.open({ prefix: 'other' })];
+      const [first, other] = [await world.open(), await world.open({ prefix: `${world.prefix}other` })];
       const { position } = await first.append('count-1', [event(1)], 'no_stream');
       await others(other, 'count-1', 3_000);
       const store = await world.open();
-      const { hasCaughtUp } = world.follow(store);
+      const { batches } = world.follow(store);
       expect(await store.lastPosition()).toBe(position);
-      await eventually('the reader has caught up', hasCaughtUp);
+      await eventually('the reader has caught up', () => batches.at(-1)?.caughtUp === true);
       const later = await first.append('count-1', [event(2)], 0n);
       expect(await store.lastPosition()).toBe(later.position);
     }, 60_000);
   });
 
-  describe('a server of an old version', () => {
-    it('is refused, because its subscriptions do not say when history ends', async () => {
-      await world.restart({ version: '22.10.5.0' });
-      const refused = world.open();
-      await expect(refused).rejects.toBeInstanceOf(RefusedStart);
-      await expect(refused).rejects.toThrow('is of version 22.10.5.0; 23.10 or later is needed');
-    });
-  });
-
   describe('a default prefix', () => {
-    const first = 'user-1';
+    let first: string;
     const openDefault = () => world.open({ prefix: 'sluice', refuseUnprefixed: first });
+    beforeEach(() => {
+      first = `user-${world.prefix}`;
+    });
 
     it('is refused beside an installation without a prefix, with the settings to choose from', async () => {
       await openDefault();

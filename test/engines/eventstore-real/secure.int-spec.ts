@@ -11,7 +11,6 @@ import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { openEventStoreDb, type EventStoreDbEventStore } from '#libs/engines/eventstoredb/index.js';
 
-const home = eventStoreHome() ?? '';
 const run = promisify(execFile);
 
 const event = (n: number): NewEvent => ({
@@ -28,7 +27,7 @@ const event = (n: number): NewEvent => ({
   },
 });
 
-(home === '' ? describe.skip : describe)('a real server with TLS and users', () => {
+(eventStoreHome() === undefined ? describe.skip : describe)('a real server with TLS and users', () => {
   let dir: string;
   let certificates: Certificates;
   let server: EventStoreServer;
@@ -36,7 +35,7 @@ const event = (n: number): NewEvent => ({
   beforeAll(async () => {
     dir = tempDir('eventstoredb-certificates');
     certificates = await makeCertificates(dir);
-    server = await startSecureEventStore(home, certificates);
+    server = await startSecureEventStore(certificates);
   }, 300_000);
   afterEach(async () => {
     for (const store of stores.splice(0)) await store.close();
