@@ -35,7 +35,7 @@ const some =
 
 const options = new Command('faults:roles')
   .description(
-    'Starts Kafka, FerretDB and EventStoreDB (of SLUICE_TEST_EVENTSTORE_HOME, else the stand-in), every role as a ' +
+    'Starts Kafka, FerretDB and EventStoreDB (of SLUICE_TEST_EVENTSTORE_HOME), every role as a ' +
       'process, load with callers that wait for responses, and deployments. Each round takes the next role, kills it, ' +
       'stops it for a while and cuts it from its engines. Checks that every process answers again in time, that nothing ' +
       'was lost, and that read models equal a rebuild.',

@@ -27,7 +27,7 @@ const whole = (text: string): number => {
 
 const options = new Command('kill9:roles')
   .description(
-    'Starts Kafka, FerretDB and EventStoreDB (of SLUICE_TEST_EVENTSTORE_HOME, else the stand-in), every role as a ' +
+    'Starts Kafka, FerretDB and EventStoreDB (of SLUICE_TEST_EVENTSTORE_HOME), every role as a ' +
       'process, and load; kills each role with -9 in turn and the broker now and then, and checks that nothing was lost ' +
       'and that read models equal a rebuild.',
   )
