@@ -12,6 +12,7 @@ import { type Vault } from '#libs/kernel/vault.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 
@@ -19,6 +20,8 @@ import { type UsageStore } from '#libs/tenancy/published.js';
 export interface Engines {
   readonly events: EventStore;
   readonly readModels: ReadModelStore;
+  /** Lanes of read models that several processes write. Without it one process writes all of them. */
+  readonly lanes?: LaneWrites;
   readonly log: StreamLog;
   readonly journal: RunJournal;
   readonly schedule: RetrySchedule;
@@ -38,6 +41,7 @@ export interface Engines {
 
 /** Engines that are servers, each of which may be unavailable. */
 export interface RemoteEngines extends Engines {
+  readonly lanes: LaneWrites;
   readonly clock: Clock & ClockSkew;
   /** Checks of `/readyz`, by name of the engine. `ping` rejects within 2 s with the problem. */
   readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];

@@ -6,7 +6,8 @@ import { enginesForEach } from '#libs/engines/embedded/testing/engines-for-each.
 import { systemClock } from '#libs/kernel/clock.js';
 import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { newCommandId, eventIdOf } from '#libs/kernel/ids.js';
-import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
+import { ClaimedLanes } from '#libs/stream-log/testing/claimed-lanes.js';
 import { createLogger } from '#libs/telemetry/index.js';
 import { followControlPlane } from './control-plane.js';
 import { LeasedReaders } from './leased-readers.js';
@@ -24,13 +25,13 @@ afterEach(async () => {
   for (const readers of running.splice(0)) await readers.close();
 });
 
-/** The role over embedded engines. */
-const readersOn = async (engines: EmbeddedEngines, readModels: ReadModelStore): Promise<LeasedReaders> => {
+/** The role over embedded engines, whose lanes it shares with others. */
+const readersOn = async (engines: EmbeddedEngines, lanes: LaneWrites): Promise<LeasedReaders> => {
   const config = loadConfig({ SLUICE_DATA_DIR: forEach.dataDir }, () => undefined);
   const topics = topicPolicy(config);
   await createFixedTopics(engines.log, topics);
   const faultOf = (): undefined => undefined;
-  const plane = await followControlPlane({ ...engines, readModels, faultOf }, systemClock, fail);
+  const plane = await followControlPlane({ ...engines, lanes, faultOf }, systemClock, fail);
   const readers = new LeasedReaders({
     config,
     plane,
@@ -64,18 +65,15 @@ describe('the position for which commands wait', () => {
     const engines = await forEach.open();
     let removing = false;
     const released = new Promise<void>((resolve) => releases.push(resolve));
-    const slow = new Proxy(engines.readModels, {
-      get: (store, name: keyof ReadModelStore) => {
-        const method = store[name] as (...args: unknown[]) => unknown;
-        if (name !== 'claimLanes') return method.bind(store);
-        return async (...args: unknown[]) => {
-          removing = true;
-          await released;
-          return method.apply(store, args);
-        };
+    const lanes = new ClaimedLanes(engines.readModels);
+    const readers = await readersOn(engines, {
+      claimLanes: async (...args) => {
+        removing = true;
+        await released;
+        return lanes.claimLanes(...args);
       },
+      applyLanes: (batch) => lanes.applyLanes(batch),
     });
-    const readers = await readersOn(engines, slow);
     await eventually('every reader', () => readers.owned() > 20);
     const position = await sourceDeleted(engines);
     await eventually('the removal', () => removing);

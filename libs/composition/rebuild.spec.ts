@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { PoisonEvent } from '#libs/kernel/projector.js';
-import {
-  type ApplyBatch,
-  type LanesBatch,
-  type PageQuery,
-  type ReadModelStore,
-} from '#libs/kernel/read-model-store.js';
+import { type ApplyBatch, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { projections } from './control-plane.js';
 import { rebuildReadModels, type Rebuilt } from './rebuild.js';
@@ -33,18 +28,14 @@ afterEach(async () => {
 const AWAY = new Error('connection 8 timed out');
 const every = [...projections, ...Object.values(streamProjections(perEmitter))];
 
-type Applies = <B extends Pick<ApplyBatch, 'schema'>>(
-  apply: (batch: B) => Promise<void>,
-) => (batch: B) => Promise<void>;
+type Apply = ReadModelStore['apply'];
 
 /** The store with another way to apply batches. */
-const around = (readModels: ReadModelStore, wrapped: Applies): ReadModelStore => {
-  const apply = wrapped((batch: ApplyBatch) => readModels.apply(batch));
-  const applyLanes = wrapped((batch: LanesBatch) => readModels.applyLanes(batch));
+const around = (readModels: ReadModelStore, wrapped: (apply: Apply) => Apply): ReadModelStore => {
+  const apply = wrapped((batch) => readModels.apply(batch));
   return new Proxy(readModels, {
     get: (target, name) => {
       if (name === 'apply') return apply;
-      if (name === 'applyLanes') return applyLanes;
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
@@ -55,7 +46,7 @@ const around = (readModels: ReadModelStore, wrapped: Applies): ReadModelStore =>
 const MOST_WRITES = 300;
 
 /** A store in which some batches fail, before or after the write. */
-const failing = (fails: (batch: Pick<ApplyBatch, 'schema'>) => 'before' | 'after' | undefined): ReadModelStore => {
+const failing = (fails: (batch: ApplyBatch) => 'before' | 'after' | undefined): ReadModelStore => {
   return around(engines.readModels, (apply) => async (batch) => {
     const when = fails(batch);
     if (when === 'before') throw AWAY;
@@ -126,8 +117,8 @@ describe('rebuildReadModels', () => {
     const topic = 'emits.dc_b';
     const [sample] = await engines.log.read((await engines.log.lanes(topic))[0] ?? topic, -1, 1);
     let written = 0;
-    const growing = <B>(apply: (batch: B) => Promise<void>) => {
-      return async (batch: B): Promise<void> => {
+    const growing = (apply: Apply): Apply => {
+      return async (batch) => {
         if (++written > MOST_WRITES) throw new Error('the rebuild follows the writers');
         const { id, metadata } = recorded(`webhook-wh_n${written}`, { type: 'Unknown', data: {} });
         await engines.events.append(

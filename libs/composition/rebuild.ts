@@ -34,12 +34,12 @@ const RETRY_MS = 2_000;
  * failed too often. Finished read models are then switched and the others unchanged; repeating it is safe.
  */
 export const rebuildReadModels = async (
-  engines: Pick<Engines, 'events' | 'readModels' | 'log'>,
+  engines: Pick<Engines, 'events' | 'readModels' | 'lanes' | 'log'>,
   config: Config,
   { onProgress, onRetry }: RebuildObserver,
   retryMs = RETRY_MS,
 ): Promise<readonly Rebuilt[]> => {
-  const { events, readModels, log } = engines;
+  const { events, readModels } = engines;
   const upcasters = makeUpcasters();
   const rebuilt: Rebuilt[] = [];
   const timed = async (
@@ -73,7 +73,7 @@ export const rebuildReadModels = async (
   for (const projection of Object.values(streamProjections(config))) {
     await timed(projection.name, (progress) =>
       // It does not follow the log, so every error is thrown by `rebuild`.
-      streamProjector({ log, readModels }, projection, () => undefined).rebuild(progress),
+      streamProjector(engines, projection, () => undefined).rebuild(progress),
     );
   }
   return rebuilt;

@@ -27,10 +27,10 @@ export const streamProjections = (
 });
 
 export const streamProjector = (
-  { log, readModels }: Pick<Engines, 'log' | 'readModels'>,
+  { log, readModels, lanes }: Pick<Engines, 'log' | 'readModels' | 'lanes'>,
   projection: StreamProjection,
   onFailure: (error: Error) => void,
-): StreamProjector => new StreamProjector({ projection, log, readModels, onFailure });
+): StreamProjector => new StreamProjector({ projection, log, readModels, lanes, onFailure });
 
 /** Waits until the summaries, which another process maintains, hold a record. */
 export const appliedEventsIn = (

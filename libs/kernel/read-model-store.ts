@@ -59,7 +59,8 @@ export interface ApplyBatch {
   readonly generation: number;
   /** Checkpoint that the caller expects in the store; null for none yet. */
   readonly expected: Checkpoint | null;
-  readonly next: Checkpoint;
+  /** Null when the writes hold how far the projection is. */
+  readonly next: Checkpoint | null;
   /** Applied in order. */
   readonly writes: readonly ReadModelWrite[];
 }
@@ -75,44 +76,6 @@ export class CheckpointConflict extends Error {
       `checkpoint of ${collection} is ${actual ?? 'unset'}, expected ${expected ?? 'unset'}: another projector owns it`,
     );
     this.name = 'CheckpointConflict';
-  }
-}
-
-/** A lane of a read model that several processes write, as its newest claim found it. */
-export interface ClaimedLane<D extends Doc> {
-  /** Id of the document that holds the lane's progress. */
-  readonly id: string;
-  /** Greater than that of every earlier claim of the lane. */
-  readonly claim: number;
-  readonly progress: D | undefined;
-}
-
-/** What one lane adds to a batch. */
-export interface LanePart {
-  readonly id: string;
-  readonly claim: number;
-  /** The lane's next progress, a document with the lane's id. */
-  readonly progress: Doc | 'unchanged' | 'removed';
-  /** Applied in order. No other lane writes the documents that they concern. */
-  readonly writes: readonly DocumentWrite[];
-}
-
-export interface LanesBatch {
-  readonly schema: CollectionSchema;
-  readonly generation: number;
-  readonly parts: readonly LanePart[];
-  /** Applied last. They may delete documents of any lane. */
-  readonly trims: readonly Trim[];
-}
-
-/** Thrown when another process claimed one of the lanes since, or the generation was replaced. Claim again and repeat. */
-export class LaneLost extends Error {
-  constructor(
-    readonly collection: string,
-    readonly lanes: readonly string[],
-  ) {
-    super(`another process claimed ${lanes.join(', ')} of ${collection}, or its generation was replaced`);
-    this.name = 'LaneLost';
   }
 }
 
@@ -165,23 +128,6 @@ export interface ReadModelStore {
    * Rejects with CheckpointConflict, having changed nothing, when `expected` is not the stored checkpoint.
    */
   apply(batch: ApplyBatch): Promise<void>;
-
-  /**
-   * Takes lanes of a generation over, and returns their progress as it is then. Every earlier claim of them ends: none of
-   * its batches changes their progress any more. Rejects with LaneLost when the generation was replaced.
-   */
-  claimLanes<D extends Doc>(
-    schema: CollectionSchema,
-    generation: number,
-    ids: readonly string[],
-  ): Promise<readonly ClaimedLane<D>[]>;
-
-  /**
-   * Applies what claimed lanes add. After a crash a lane's progress is visible only with all of its writes. Some of the
-   * writes may be there without the progress, and are made again by the lane's next owner.
-   * Rejects with LaneLost when a lane has a newer claim. The progress of the other lanes may then be written.
-   */
-  applyLanes(batch: LanesBatch): Promise<void>;
 
   /** Returns the active generations' checkpoints, in the order of `schemas`; null for none. For readers that wait. */
   checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]>;

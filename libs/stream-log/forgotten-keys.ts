@@ -1,10 +1,10 @@
+import { countedAfter } from '#libs/kernel/counted-checkpoint.js';
 import {
   CheckpointConflict,
   type CollectionSchema,
   type Doc,
   type ReadModelStore,
 } from '#libs/kernel/read-model-store.js';
-import { countedAfter } from '#libs/kernel/lanes-of-one-process.js';
 
 /** Two processes may add keys at once. */
 const ATTEMPTS = 10;

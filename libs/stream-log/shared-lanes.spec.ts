@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Doc, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
+import { type LaneWrites } from './lane-writes.js';
 import { StreamProjector } from './stream-projector.js';
 import { type StreamProjection } from './stream-projection.js';
+import { ClaimedLanes } from './testing/claimed-lanes.js';
 import { drained } from './testing/drained.js';
 import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
 
@@ -31,31 +33,29 @@ const lines: StreamProjection<Line> = {
 const put = (key: string, ...sorts: string[]) => sorts.map((sort) => record(key, `put ${sort}`));
 const record = (key: string, value: string, topic = `lines.${key}`) => ({ topic, key, headers: {}, value });
 
-type Overrides = Partial<ReadModelStore>;
-
 class World {
   readonly log = new InMemoryStreamLog();
   readonly readModels = new InMemoryReadModels();
+  readonly lanes = new ClaimedLanes(this.readModels);
   readonly failures: Error[] = [];
   private readonly running: StreamProjector[] = [];
 
-  /** The projector of a process, which sees some calls of the store differently. */
-  process(overrides: (real: ReadModelStore) => Overrides = () => ({})): StreamProjector {
-    const own = overrides(this.readModels);
-    const readModels = new Proxy<ReadModelStore>(this.readModels, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(name in own ? own : target, name);
-        return typeof value === 'function' ? (value.bind(name in own ? own : target) as unknown) : value;
-      },
-    });
+  /** The projector of a process, some of whose writes take another way. */
+  process(own: Partial<LaneWrites> = {}, readModels = this.readModels): StreamProjector {
+    const { log } = this;
+    const lanes: LaneWrites = {
+      claimLanes: (...args) => this.lanes.claimLanes(...args),
+      applyLanes: (batch) => this.lanes.applyLanes(batch),
+      ...own,
+    };
     const onFailure = (error: Error): void => void this.failures.push(error);
-    const projector = new StreamProjector({ projection: lines, log: this.log, readModels, gatherMs: 1, onFailure });
+    const projector = new StreamProjector({ projection: lines, log, readModels, lanes, gatherMs: 1, onFailure });
     this.running.push(projector);
     return projector;
   }
 
-  async started(overrides?: (real: ReadModelStore) => Overrides): Promise<StreamProjector> {
-    const projector = this.process(overrides);
+  async started(own?: Partial<LaneWrites>): Promise<StreamProjector> {
+    const projector = this.process(own);
     await projector.start();
     return projector;
   }
@@ -98,9 +98,9 @@ describe('processes of one read model', () => {
   it('share its lanes, hand them over and take them over, and leave what a rebuild makes', async () => {
     await world.topics(...NAMES);
     const applied = new Set<string>();
-    const telling = (name: string) => (real: ReadModelStore) => ({
-      applyLanes: async (batch: Parameters<ReadModelStore['applyLanes']>[0]) => {
-        await real.applyLanes(batch);
+    const telling = (name: string): Partial<LaneWrites> => ({
+      applyLanes: async (batch) => {
+        await world.lanes.applyLanes(batch);
         applied.add(name);
       },
     });
@@ -132,22 +132,33 @@ describe('processes of one read model', () => {
     expect(await Promise.all(NAMES.map((name) => world.shown(name)))).toEqual(all);
   });
 
+  it('claim a lane back that another process claimed, and go on', async () => {
+    await world.topics('a');
+    const projector = await world.started();
+    await world.log.publish(put('a', '1'));
+    await projector.waitApplied('lines.a', 0, 5_000);
+    await world.lanes.claimLanes(lines.schema, 1, ['#lane/lines.a']);
+    await world.log.publish(put('a', '2'));
+    expect(await projector.waitApplied('lines.a', 1, 5_000)).toBe(true);
+    expect(await world.shown('a')).toEqual(['2', '1']);
+  });
+
   it('take a lane over only when a write of its former owner has ended', async () => {
     await world.topics('a', 'b');
     let [inHand, goOn] = [(): void => undefined, (): void => undefined];
     const reached = new Promise<void>((resolve) => (inHand = resolve));
     const gate = new Promise<void>((resolve) => (goOn = resolve));
     const lost: unknown[] = [];
-    await world.started((real) => ({
+    await world.started({
       applyLanes: async (batch) => {
         inHand();
         await gate;
-        await real.applyLanes(batch).catch((error: unknown) => {
+        await world.lanes.applyLanes(batch).catch((error: unknown) => {
           lost.push(error);
           throw error;
         });
       },
-    }));
+    });
     await world.log.publish([...put('a', '1'), ...put('b', '1')]);
     await reached;
     await world.started();
@@ -165,22 +176,22 @@ describe('processes of one read model', () => {
   it('lose and repeat nothing when one dies between its documents and its acknowledgement', async () => {
     await world.topics('a', 'b');
     let died = false;
-    const dying = await world.started((real) => ({
+    const dying = await world.started({
       applyLanes: async (batch) => {
-        if (!died) await real.applyLanes(batch);
+        if (!died) await world.lanes.applyLanes(batch);
         died = true;
         throw new Error('died');
       },
-    }));
+    });
     await world.log.publish([...put('a', '1', '2'), record('a', 'remove 1 1'), ...put('b', '1')]);
     while (!died) await new Promise((resolve) => setImmediate(resolve));
     const states: string[][] = [];
-    await world.started((real) => ({
+    await world.started({
       applyLanes: async (batch) => {
-        await real.applyLanes(batch);
+        await world.lanes.applyLanes(batch);
         states.push(await world.shown('a'));
       },
-    }));
+    });
     await dying.stop();
     await world.log.publish(put('a', '3'));
     await world.done();
@@ -201,15 +212,15 @@ describe('a key that one process forgets', () => {
     const reached = new Promise<void>((resolve) => (inHand = resolve));
     const gate = new Promise<void>((resolve) => (goOn = resolve));
     let batches = 0;
-    const member = await world.started((real) => ({
+    const member = await world.started({
       applyLanes: async (batch) => {
         if (++batches === 2) {
           inHand();
           await gate;
         }
-        await real.applyLanes(batch);
+        await world.lanes.applyLanes(batch);
       },
-    }));
+    });
     await world.log.publish([record('a', 'put 1', 'lines.a'), record('other', 'put 1', 'lines.a')]);
     await member.waitApplied('lines.a', 1, 5_000);
     await world.log.publish([record('a', 'put 2', 'lines.a'), record('other', 'put 2', 'lines.a')]);
@@ -246,13 +257,14 @@ describe('a rebuild in one process while another one writes', () => {
     await world.log.publish([...put('a', '1'), ...put('b', '1')]);
     await world.started();
     await world.done();
-    return world.process((real) => ({
-      activateGeneration: async (schema, generation) => {
+    const readModels = Object.assign(Object.create(world.readModels) as InMemoryReadModels, {
+      activateGeneration: async (schema: CollectionSchema, generation: number) => {
         await lateRecords();
-        await real.activateGeneration(schema, generation);
+        await world.readModels.activateGeneration(schema, generation);
         afterSwitch();
       },
-    }));
+    });
+    return world.process({}, readModels);
   };
 
   it('misses nothing that is applied to the former generation until the switch', async () => {

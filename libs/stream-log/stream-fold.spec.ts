@@ -3,6 +3,7 @@ import { type Doc } from '#libs/kernel/read-model-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type LaneOrigin } from './lane-origin.js';
 import { ForgottenKeys } from './forgotten-keys.js';
+import { lanesOfOneProcess } from './lanes-of-one-process.js';
 import { StreamFold } from './stream-fold.js';
 import { type StreamProjection } from './stream-projection.js';
 import { type StoredRecord } from './stream-log.js';
@@ -36,7 +37,8 @@ const record = (offset: number, value: string, origin?: LaneOrigin): StoredRecor
 const foldOf = async (readModels: InMemoryReadModels, projection = lines): Promise<StreamFold> => {
   const { active: generation } = await readModels.register(projection.schema);
   const forgotten = new ForgottenKeys(readModels, projection.schema);
-  return new StreamFold({ projection, readModels, log: { read: async () => [] }, forgotten, generation });
+  const [lanes, log] = [lanesOfOneProcess(readModels), { read: async () => [] }];
+  return new StreamFold({ projection, readModels, lanes, log, forgotten, generation });
 };
 
 /** Applies the first records, then, as a new owner that reads what is stored, the others. */

@@ -2,7 +2,6 @@ import {
   type CollectionSchema,
   type Doc,
   type DocumentWrite,
-  type LanePart,
   type ReadModelStore,
   type ReadModelWrite,
   type Trim,
@@ -11,6 +10,7 @@ import { type ForgottenKeys } from './forgotten-keys.js';
 import { foldRecords, GroupSizes, type StreamProjection } from './stream-projection.js';
 import { newestRecords } from './newest-records.js';
 import { isAnotherLog, type LaneOrigin } from './lane-origin.js';
+import { type LanePart, type LaneWrites } from './lane-writes.js';
 import { type StoredRecord, type StreamLog } from './stream-log.js';
 
 interface Applied {
@@ -50,7 +50,8 @@ const READ = 1_000;
 
 export interface StreamFoldOptions {
   readonly projection: StreamProjection;
-  readonly readModels: ReadModelStore;
+  readonly readModels: Pick<ReadModelStore, 'get'>;
+  readonly lanes: LaneWrites;
   readonly log: Pick<StreamLog, 'read'>;
   readonly forgotten: Pick<ForgottenKeys, 'among'>;
   readonly generation: number;
@@ -74,7 +75,7 @@ export class StreamFold {
 
   /** Same as `appliedTo`, for a caller that only reads the read model. Reads the active generation by default. */
   static async storedOffset(
-    readModels: ReadModelStore,
+    readModels: Pick<ReadModelStore, 'get'>,
     schema: CollectionSchema,
     lane: string,
     generation?: number,
@@ -125,26 +126,26 @@ export class StreamFold {
    * Removes the documents of records with this key, and ends the claims of the lanes that may bring such records. Call it
    * once the key is among the forgotten ones. `removed`: the lanes are deleted too.
    */
-  async forget(key: string, lanes: readonly string[], removed: boolean): Promise<void> {
-    const { readModels, projection, generation } = this.options;
+  async forget(key: string, ofKey: readonly string[], removed: boolean): Promise<void> {
+    const { lanes, projection, generation } = this.options;
     const { schema } = projection;
-    for (const lane of lanes) this.release(lane);
-    const progress = removed || lanes.length === 0 ? 'removed' : 'unchanged';
+    for (const lane of ofKey) this.release(lane);
+    const progress = removed || ofKey.length === 0 ? 'removed' : 'unchanged';
     // Without a lane there is no progress. The claim of another id then stands for the lane's.
-    const ids = lanes.length === 0 ? [key] : lanes;
-    const claimed = await readModels.claimLanes<LaneDoc>(schema, generation, ids.map(laneDocId));
+    const ids = ofKey.length === 0 ? [key] : ofKey;
+    const claimed = await lanes.claimLanes<LaneDoc>(schema, generation, ids.map(laneDocId));
     const writes = projection.ofKey(key).map((where): DocumentWrite => ({ op: 'delete_range', where }));
     // The documents are of earlier claims than the latest of these.
     const latest = Math.max(...claimed.map(({ claim }) => claim));
     const parts = claimed.map(({ id, claim }): LanePart => {
       return { id, claim, progress, writes: claim === latest ? writes : [] };
     });
-    await readModels.applyLanes({ schema, generation, parts, trims: [] });
+    await lanes.applyLanes({ schema, generation, parts, trims: [] });
   }
 
   /** Claims the lanes that it does not hold, and brings them up to these records. */
   private async hold(records: RecordsByLane): Promise<readonly Work[]> {
-    const { readModels, projection, generation } = this.options;
+    const { lanes, projection, generation } = this.options;
     const missing = [...records.keys()].filter((lane) => !this.held.has(lane));
     const works = [...records].flatMap(([lane, own]): Work[] => {
       const held = this.held.get(lane);
@@ -155,7 +156,7 @@ export class StreamFold {
       this.sizes = new GroupSizes(projection);
       this.given.clear();
     }
-    for (const { id, claim, progress } of await readModels.claimLanes<LaneDoc>(
+    for (const { id, claim, progress } of await lanes.claimLanes<LaneDoc>(
       projection.schema,
       generation,
       missing.map(laneDocId),
@@ -188,7 +189,7 @@ export class StreamFold {
 
   private async write(works: readonly Work[]): Promise<number> {
     await this.learnKeys(works);
-    const { projection, readModels, generation } = this.options;
+    const { projection, lanes, generation } = this.options;
     const done: (() => void)[] = [];
     const parts: LanePart[] = [];
     const trims: Trim[] = [];
@@ -209,7 +210,7 @@ export class StreamFold {
       done.push(() => (held.applied = applied));
     }
     if (parts.length === 0) return 0;
-    await readModels.applyLanes({ schema: projection.schema, generation, parts, trims });
+    await lanes.applyLanes({ schema: projection.schema, generation, parts, trims });
     for (const note of done) note();
     return documents;
   }

@@ -260,18 +260,6 @@ describe('StreamProjector', () => {
     expect(projector.status().failure).toBe(failures[0]?.message);
   });
 
-  it('claims a lane back that another process claimed, and goes on', async () => {
-    const { log, readModels, failures, start, shown } = await world('a');
-    const projector = await start();
-    await log.publish(put('a', '1'));
-    await projector.waitApplied('lines.a', 0, 5_000);
-    await readModels.claimLanes(lines.schema, 1, ['#lane/lines.a']);
-    await log.publish(put('a', '2'));
-    expect(await projector.waitApplied('lines.a', 1, 5_000)).toBe(true);
-    expect(await shown('a')).toEqual(['2', '1']);
-    expect(failures).toEqual([]);
-  });
-
   it('continues at its position after a restart', async () => {
     const { log, start, shown } = await world('a');
     const first = await start();

@@ -1,11 +1,13 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type ProjectorStatus } from '#libs/kernel/projection.js';
-import { LaneLost, type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { AppliedWaiters } from './applied-waiters.js';
 import { foldLog } from './fold-log.js';
 import { ForgottenKeys } from './forgotten-keys.js';
 import { GatheredBatches, type GatheredLane } from './gathered-batches.js';
+import { LaneLost, type LaneWrites } from './lane-writes.js';
+import { lanesOfOneProcess } from './lanes-of-one-process.js';
 import { newestRecords } from './newest-records.js';
 import { StreamFold } from './stream-fold.js';
 import { type Consumer, type LaneBatch, type StoredRecord, type StreamLog } from './stream-log.js';
@@ -16,6 +18,8 @@ export interface StreamProjectorOptions {
   readonly projection: StreamProjection;
   readonly log: StreamLog;
   readonly readModels: ReadModelStore;
+  /** Where several processes write the read model. Default: this one is the only one that does. */
+  readonly lanes?: LaneWrites | undefined;
   /** Called once when it stops for good, at a record that its projection cannot apply. */
   readonly onFailure: (error: Error) => void;
   readonly maxBatch?: number;
@@ -159,8 +163,8 @@ export class StreamProjector {
   }
 
   private foldOf(generation: number): StreamFold {
-    const { projection, readModels, log } = this.options;
-    return new StreamFold({ projection, readModels, log, forgotten: this.forgotten, generation });
+    const { projection, readModels, log, lanes = lanesOfOneProcess(readModels) } = this.options;
+    return new StreamFold({ projection, readModels, lanes, log, forgotten: this.forgotten, generation });
   }
 
   /** Lanes that may hold records with the key. */

@@ -9,6 +9,7 @@ const engines = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PORTS = [
   'EventStore',
   'ReadModelStore',
+  'LaneWrites',
   'StreamLog',
   'RunJournal',
   'Vault',

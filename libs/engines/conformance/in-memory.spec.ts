@@ -5,6 +5,8 @@ import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { InMemoryJournal } from '#libs/runner/testing/in-memory-journal.js';
+import { lanesOfOneProcess } from '#libs/stream-log/lanes-of-one-process.js';
+import { ClaimedLanes } from '#libs/stream-log/testing/claimed-lanes.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { InMemoryUsage } from '#libs/tenancy/testing/in-memory-usage.js';
@@ -12,6 +14,7 @@ import { describeDelayedEvents } from './delayed-events.suite.js';
 import { describeDataStoreRecords, SMALL_STORES } from './data-store-records.suite.js';
 import { describeEventStore } from './event-store.suite.js';
 import { type MakeHarness } from './harness.js';
+import { describeLaneWrites, describeLaneWritesDouble } from './lane-writes.suite.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
 import { describeRunJournal } from './run-journal.suite.js';
 import { describeRetrySchedule } from './retry-schedule.suite.js';
@@ -37,6 +40,21 @@ describeEventStore(
 describeReadModelStore(
   'in memory',
   harness(() => new InMemoryReadModels()),
+);
+describeLaneWrites(
+  'in memory',
+  harness(() => {
+    const readModels = new InMemoryReadModels();
+    return { readModels, lanes: new ClaimedLanes(readModels) };
+  }),
+);
+describeLaneWritesDouble(
+  'of one process',
+  harness(() => {
+    const readModels = new InMemoryReadModels();
+    return { readModels, lanes: lanesOfOneProcess(readModels) };
+  }),
+  { claims: 'nobody else can claim its lanes' },
 );
 describeStreamLogDouble(
   'in memory',

@@ -8,7 +8,6 @@ import {
 } from '#libs/kernel/read-model-store.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { fill, ids, item, listed, put, schema } from './read-model-items.js';
-import { lanesPart } from './read-model-store-lanes.suite.js';
 import { pagePart } from './read-model-store-pages.suite.js';
 import { runParts } from './run-parts.js';
 
@@ -21,7 +20,6 @@ export const READ_MODEL_STORE_PARTS = [
   'trim',
   'beside',
   'replaces',
-  'lanes',
   'rebuild',
   'restart',
 ] as const;
@@ -62,6 +60,15 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await store().register(schema)).toEqual({ active: 1, checkpoint: null });
       await fill(store(), put(item('a', 1)));
       expect(await store().register(schema)).toEqual({ active: 1, checkpoint: '1' });
+    });
+
+    it('stays null while the writes of its batches hold how far the projection is', async () => {
+      await store().register(schema);
+      for (const id of ['a', 'b']) {
+        await store().apply({ schema, generation: 1, expected: null, next: null, writes: put(item(id, 1)) });
+      }
+      expect(await listed(store())).toEqual(['b', 'a']);
+      expect(await store().register(schema)).toEqual({ active: 1, checkpoint: null });
     });
 
     it('is returned for many collections at once, of their active generations', async () => {
@@ -144,8 +151,6 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   page: pagePart,
-
-  lanes: lanesPart,
 
   delete_range: (store) => {
     const removed = async (write: Partial<{ from: string; to: string }>): Promise<(string | undefined)[]> => {

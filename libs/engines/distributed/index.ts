@@ -69,11 +69,12 @@ export const openDistributed = async (options: DistributedOptions) => {
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
   const following = await awaiting('MongoDB', () => followServerTime(clock, () => documents.serverTime()));
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
-  const { readModels, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
+  const { readModels, lanes, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {
     events: new LargeData(eventStore, blobs, () => options.forms.mayWrite('event_data.2')),
     log: kafka,
     readModels,
+    lanes,
     journal,
     schedule,
     delayed,

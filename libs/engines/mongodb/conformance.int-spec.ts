@@ -3,6 +3,7 @@ import { describeDataStoreRecords, SMALL_STORES } from '#libs/engines/conformanc
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeLeases, type LeasesUnderTest } from '#libs/engines/conformance/leases.suite.js';
 import { describeProcessRegistry, type RegistryUnderTest } from '#libs/engines/conformance/process-registry.suite.js';
+import { describeLaneWrites } from '#libs/engines/conformance/lane-writes.suite.js';
 import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { MongoDataStoreRecords } from './stores/data-store-records.js';
@@ -34,6 +35,14 @@ const harness =
 describeReadModelStore(
   'mongodb',
   harness((db, onWarning) => new MongoReadModelStore(db, { clock: systemClock, onWarning })),
+);
+
+describeLaneWrites(
+  'mongodb',
+  harness((db, onWarning) => {
+    const lanes = new MongoReadModelStore(db, { clock: systemClock, onWarning });
+    return { lanes, readModels: lanes };
+  }),
 );
 
 describeDataStoreRecords(

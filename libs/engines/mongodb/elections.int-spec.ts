@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Long, MongoClient, type Document } from 'mongodb';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { type ClaimedLane, type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { type ClaimedLane } from '#libs/stream-log/lane-writes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import {
@@ -196,16 +197,16 @@ describe.each(FAULTS)('a write that meets %s', (_name, verdict) => {
   });
 
   it('of a lane of a read model is made once', async () => {
-    const { readModels } = await open();
+    const { readModels, lanes } = await open();
     await readModels.register(SCHEMA);
     const offsetOf = (at: number): string => String(at).padStart(3, '0');
     const lane = async (): Promise<ClaimedLane<Doc>> => {
-      const [claimed] = await readModels.claimLanes<Doc>(SCHEMA, 1, ['lane']);
+      const [claimed] = await lanes.claimLanes<Doc>(SCHEMA, 1, ['lane']);
       if (!claimed) throw new Error('the lane was not claimed');
       return claimed;
     };
     const apply = ({ id, claim }: ClaimedLane<Doc>, n: number): Promise<void> =>
-      readModels.applyLanes({
+      lanes.applyLanes({
         schema: SCHEMA,
         generation: 1,
         parts: [

@@ -10,6 +10,7 @@ import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 import { MongoBlobStore } from './stores/blob-store.js';
@@ -52,6 +53,7 @@ export interface JournalOptions {
 
 export interface MongoEngines {
   readonly readModels: ReadModelStore;
+  readonly lanes: LaneWrites;
   readonly schedule: RetrySchedule;
   readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
@@ -106,9 +108,11 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
       await connection.close();
     }
   };
+  const readModels = new MongoReadModelStore(db, { clock, onWarning });
   let closed: Promise<void> | undefined;
   return {
-    readModels: new MongoReadModelStore(db, { clock, onWarning }),
+    readModels,
+    lanes: readModels,
     schedule,
     delayed,
     ticks: new MongoTickStore(db),

@@ -1,14 +1,11 @@
-import { LanesOfOneProcess } from '../lanes-of-one-process.js';
 import {
   CheckpointConflict,
   UnknownCursor,
   type ApplyBatch,
   type Checkpoint,
-  type ClaimedLane,
   type CollectionSchema,
   type Doc,
   type GenerationState,
-  type LanesBatch,
   type Page,
   type PageQuery,
   type ReadModelStore,
@@ -28,7 +25,6 @@ interface Collection {
 /** Complete in-memory ReadModelStore for specs of queries and projectors. Keeps the port's contract. */
 export class InMemoryReadModels implements ReadModelStore {
   private readonly collections = new Map<string, Collection>();
-  private readonly lanes = new LanesOfOneProcess(this);
 
   /** Fills the active generation directly, for specs of queries. */
   async put(schema: CollectionSchema, ...docs: readonly Doc[]): Promise<void> {
@@ -51,22 +47,6 @@ export class InMemoryReadModels implements ReadModelStore {
     if (target.checkpoint !== expected) throw new CheckpointConflict(schema.name, expected, target.checkpoint);
     for (const write of writes) applyWrite(schema, target.docs, write);
     target.checkpoint = next;
-  }
-
-  claimLanes<D extends Doc>(
-    schema: CollectionSchema,
-    generation: number,
-    ids: readonly string[],
-  ): Promise<readonly ClaimedLane<D>[]> {
-    return this.lanes.claim<D>(schema, generation, ids);
-  }
-
-  applyLanes(batch: LanesBatch): Promise<void> {
-    return this.lanes.apply(batch);
-  }
-
-  checkpointOf({ name }: CollectionSchema, generation: number): Checkpoint | null | undefined {
-    return this.collections.get(name)?.generations.get(generation)?.checkpoint;
   }
 
   async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {

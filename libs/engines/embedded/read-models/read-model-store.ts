@@ -1,14 +1,11 @@
 import { pause } from '#libs/async/pause.js';
-import { LanesOfOneProcess } from '#libs/kernel/lanes-of-one-process.js';
 import {
   UnknownCursor,
   type ApplyBatch,
   type Checkpoint,
-  type ClaimedLane,
   type CollectionSchema,
   type Doc,
   type GenerationState,
-  type LanesBatch,
   type Page,
   type PageQuery,
   type ReadModelStore,
@@ -36,7 +33,6 @@ interface DocRow {
 export class EmbeddedReadModelStore implements ReadModelStore {
   private readonly active = new Map<string, number>();
   private readonly totals = new Totals();
-  private readonly lanes = new LanesOfOneProcess(this);
 
   constructor(
     private readonly writer: Writer,
@@ -47,13 +43,10 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     const active = await this.writer.submit('register', schema);
     this.active.set(schema.name, active);
     this.totals.changed(schema.name);
-    return { active, checkpoint: this.checkpointOf(schema, active) ?? null };
-  }
-
-  checkpointOf({ name }: CollectionSchema, generation: number): Checkpoint | null | undefined {
-    return this.reader
+    const stored = this.reader
       .sql('SELECT checkpoint FROM checkpoints WHERE collection = ? AND generation = ?')
-      .get<{ checkpoint: string | null }>(name, generation)?.checkpoint;
+      .get<{ checkpoint: string | null }>(schema.name, active);
+    return { active, checkpoint: stored?.checkpoint ?? null };
   }
 
   async apply({ schema, generation, expected, next, writes }: ApplyBatch): Promise<void> {
@@ -70,18 +63,6 @@ export class EmbeddedReadModelStore implements ReadModelStore {
     } finally {
       this.totals.changed(schema.name);
     }
-  }
-
-  claimLanes<D extends Doc>(
-    schema: CollectionSchema,
-    generation: number,
-    ids: readonly string[],
-  ): Promise<readonly ClaimedLane<D>[]> {
-    return this.lanes.claim<D>(schema, generation, ids);
-  }
-
-  applyLanes(batch: LanesBatch): Promise<void> {
-    return this.lanes.apply(batch);
   }
 
   private async written(batch: Ops['apply']['args'], bytes: number): Promise<void> {

@@ -83,7 +83,7 @@ export interface Ops {
       schema: CollectionSchema;
       generation: number;
       expected: string | null;
-      next: string;
+      next: string | null;
       writes: ReadWrite[];
     };
     result: null;

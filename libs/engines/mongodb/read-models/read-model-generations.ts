@@ -1,6 +1,6 @@
 import { type Collection, type Db } from 'mongodb';
 import { type Checkpoint, type CollectionSchema, type GenerationState } from '#libs/kernel/read-model-store.js';
-import { counted } from '#libs/kernel/lanes-of-one-process.js';
+import { counted } from '#libs/kernel/counted-checkpoint.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
 import { countedAt } from './list-totals.js';

@@ -1,14 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Db } from 'mongodb';
-import {
-  CheckpointConflict,
-  LaneLost,
-  type ApplyBatch,
-  type ClaimedLane,
-  type Doc,
-  type DocumentWrite,
-  type LanePart,
-} from '#libs/kernel/read-model-store.js';
+import { CheckpointConflict, type ApplyBatch, type Doc, type DocumentWrite } from '#libs/kernel/read-model-store.js';
+import { LaneLost, type ClaimedLane, type LanePart } from '#libs/stream-log/lane-writes.js';
 import { openTestDatabase } from '../testing/test-database.js';
 import { hangingAt, steppedDb, type Around } from '../testing/stepped-db.js';
 import { MongoReadModelStore } from './read-model-store.js';

@@ -1,12 +1,6 @@
 import { type AnyBulkWriteOperation, type Collection } from 'mongodb';
-import {
-  LaneLost,
-  type ClaimedLane,
-  type CollectionSchema,
-  type Doc,
-  type LanePart,
-  type LanesBatch,
-} from '#libs/kernel/read-model-store.js';
+import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
+import { LaneLost, type ClaimedLane, type LanePart, type LanesBatch } from '#libs/stream-log/lane-writes.js';
 import { isDuplicateKey } from '../server-errors.js';
 import { GuardedDocuments, operationOf, Overtaken } from './read-model-batch.js';
 import { BatchOperations, type StoredDoc } from './read-model-documents.js';

@@ -6,15 +6,14 @@ import {
   UnknownCursor,
   type ApplyBatch,
   type Checkpoint,
-  type ClaimedLane,
   type CollectionSchema,
   type Doc,
   type GenerationState,
-  type LanesBatch,
   type Page,
   type PageQuery,
   type ReadModelStore,
 } from '#libs/kernel/read-model-store.js';
+import { type ClaimedLane, type LanesBatch, type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { countedAt, isCounted, totalOf } from './list-totals.js';
 import { DocumentBatch, Overtaken } from './read-model-batch.js';
 import { between, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
@@ -41,7 +40,7 @@ const IDS_PER_QUERY = 1_000;
  * next number. So an overtaken writer fails at the commit at the latest, whatever both wrote. After a crash anywhere in
  * between, the same events are applied again under a greater number.
  */
-export class MongoReadModelStore implements ReadModelStore {
+export class MongoReadModelStore implements ReadModelStore, LaneWrites {
   private readonly generations: ReadModelGenerations;
   /** The number that this store reserved for its next batch, by read model and generation. */
   private readonly ownBatches = new Map<string, number>();

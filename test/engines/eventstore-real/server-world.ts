@@ -4,7 +4,11 @@ import { type EventBatch, type EventStore } from '#libs/kernel/event-store.js';
 import { START, type NewEvent } from '#libs/kernel/events.js';
 import { type EventStoreServer } from '#test/engines/eventstore-server.js';
 import { EngineRelay } from '#test/faults/engine-relays.js';
-import { openEventStoreDb, type EventStoreDbEventStore, type EventStoreDbOptions } from '../index.js';
+import {
+  openEventStoreDb,
+  type EventStoreDbEventStore,
+  type EventStoreDbOptions,
+} from '#libs/engines/eventstoredb/index.js';
 
 export const event = (n: number, text = ''): NewEvent => ({
   id: randomUUID(),

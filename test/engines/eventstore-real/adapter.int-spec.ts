@@ -7,8 +7,12 @@ import { pause } from '#libs/async/pause.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { START } from '#libs/kernel/events.js';
 import { eventStoreHome, startEventStore, type EventStoreServer } from '#test/engines/eventstore-server.js';
-import { openEventStoreDb, type EventStoreDbEventStore, type EventStoreDbOptions } from './index.js';
-import { event, fill, ServerWorld, upTo } from './testing/server-world.js';
+import {
+  openEventStoreDb,
+  type EventStoreDbEventStore,
+  type EventStoreDbOptions,
+} from '#libs/engines/eventstoredb/index.js';
+import { event, fill, ServerWorld, upTo } from './server-world.js';
 
 const START_MS = 200_000;
 

@@ -5,9 +5,9 @@ import { eventually } from '#libs/engines/conformance/eventually.js';
 import { AppendTooLarge, type EventStore } from '#libs/kernel/event-store.js';
 import { START, type NewEvent } from '#libs/kernel/events.js';
 import { eventStoreHome, startEventStore, type EventStoreServer } from '#test/engines/eventstore-server.js';
-import { LargeData } from './index.js';
-import { memoryBlobs } from './testing/memory-blobs.js';
-import { event, ServerWorld, upTo } from './testing/server-world.js';
+import { LargeData } from '#libs/engines/eventstoredb/index.js';
+import { memoryBlobs } from '#libs/engines/eventstoredb/testing/memory-blobs.js';
+import { event, ServerWorld, upTo } from './server-world.js';
 
 const START_MS = 200_000;
 /** Servers of the spec's own. SLUICE_TEST_EVENTSTORE_HOME names the program. */
