@@ -1,4 +1,5 @@
 // Writes the types of docs/reference/openapi.json that the typed client of the tests is compiled with, unless they are newer.
+// Does nothing without the document, as in the build of the image.
 import { renameSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -7,7 +8,10 @@ const types = fileOf('test/harness/openapi-types.ts');
 const document = fileOf('docs/reference/openapi.json');
 const writtenAt = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-if (writtenAt(types) <= Math.max(writtenAt(document), writtenAt(fileOf('package-lock.json')))) {
+if (
+  writtenAt(document) > 0 &&
+  writtenAt(types) <= Math.max(writtenAt(document), writtenAt(fileOf('package-lock.json')))
+) {
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const ast = await openapiTS(new URL(`file://${document}`));
   // Another run of this program may read the file meanwhile.
