@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import {
   type Consumer,
   type ConsumeOptions,
@@ -13,9 +14,19 @@ export interface LogUnderTest {
   readonly log: StreamLog;
   /** Advances the adapter's clock and runs one retention pass. */
   sweepAfter(ms: number): Promise<void>;
+  /** A group has one consumer at most, because one process has the log. */
+  readonly isOfOneProcess?: true;
   /** Number of topics that counts as many. Default: 2,000. Fewer where creating one takes tens of milliseconds. */
   readonly manyTopics?: number;
 }
+
+/** What an adapter does that does not share the lanes of a group. */
+export const refusesAnother = async (log: StreamLog): Promise<void> => {
+  const { consumer } = await follow(log, { topics: { prefix: 't.' } });
+  await expect(follow(log, { topics: { prefix: 't.' } })).rejects.toThrow('group g has a consumer');
+  await consumer.close();
+  await (await follow(log, { topics: { prefix: 't.' } })).consumer.close();
+};
 
 export type Log = () => LogUnderTest;
 export type Get = () => Harness<LogUnderTest>;

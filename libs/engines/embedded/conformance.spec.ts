@@ -71,6 +71,7 @@ describeStreamLog(
   'embedded',
   harness((engines, time) => ({
     log: engines.log,
+    isOfOneProcess: true,
     sweepAfter: async (ms) => {
       time.ahead += ms;
       await engines.sweep();

@@ -14,6 +14,7 @@ export const selects = (selector: TopicSelector, topic: string): boolean =>
 
 /** A consumer group: its committed offsets and the owner of each lane. */
 export class Group {
+  /** One at most: all roles of a process consume with one consumer each, and the process is alone on its data. */
   readonly members = new Set<EmbeddedConsumer>();
   /** Lanes by topic id. */
   readonly lanes = new Map<number, Lane>();
@@ -49,13 +50,8 @@ export class Group {
     return this.committed.get(topic.id) ?? -1;
   }
 
-  /** Picks the member for a lane without an owner: of those that select it, the one with the fewest lanes. */
+  /** The consumer, if it selects the topic. */
   memberFor(topic: Topic): EmbeddedConsumer | undefined {
-    let chosen: EmbeddedConsumer | undefined;
-    for (const member of this.members) {
-      if (!selects(member.options.topics, topic.name)) continue;
-      if (!chosen || member.lanes.size < chosen.lanes.size) chosen = member;
-    }
-    return chosen;
+    return [...this.members].find(({ options }) => selects(options.topics, topic.name));
   }
 }

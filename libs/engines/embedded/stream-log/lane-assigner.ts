@@ -1,8 +1,7 @@
 import { type FetchBudget } from '../../fetch-budget.js';
 import { type CommitWriter } from './commit-writer.js';
-import { type EmbeddedConsumer } from './consumer.js';
 import { type Fetcher } from './fetcher.js';
-import { selects, type Group } from './group.js';
+import { type Group } from './group.js';
 import { Lane, type LaneHost } from './lane.js';
 import { type TailCache } from './tail-cache.js';
 import { type Topic } from './topic.js';
@@ -21,41 +20,16 @@ export interface SharingHost {
   exists(topic: Topic): boolean;
 }
 
-/** Assigns the lanes of a group to its members and revokes them. */
+/** Gives the lanes of a group to its consumer and takes them back. */
 export class LaneAssigner {
   constructor(private readonly host: SharingHost) {}
 
-  /** Assigns lanes without an owner to the members that select them. */
+  /** Gives the group's consumer the lanes that it selects and does not have. */
   async spread(group: Group, topics: readonly Topic[]): Promise<void> {
     for (let i = 0; i < topics.length; i++) {
       const topic = topics[i];
       if (topic && this.host.exists(topic)) this.give(group, topic);
       if (i % LANES_PER_TURN === LANES_PER_TURN - 1) await nextTurn();
-    }
-  }
-
-  /** Moves lanes to a new member until it has its share. Each lane moves once its owner has released it. */
-  rebalance(group: Group, joined: EmbeddedConsumer): void {
-    const moving = new Map<EmbeddedConsumer, number>();
-    const held = (member: EmbeddedConsumer): number => member.lanes.size - (moving.get(member) ?? 0);
-    let received = joined.lanes.size;
-    for (;;) {
-      const others = [...group.members].filter((member) => member !== joined);
-      const richest = others.sort((a, b) => held(b) - held(a))[0];
-      if (!richest || held(richest) <= received + 1) return;
-      const lane = [...richest.lanes.values()].find(
-        ({ topic, window }) => !window.isRevoked && selects(joined.options.topics, topic.name),
-      );
-      if (!lane) return;
-      moving.set(richest, (moving.get(richest) ?? 0) + 1);
-      received++;
-      lane.window.revoke();
-      void richest.revoke(lane).then(() => {
-        // Meanwhile its owner may have closed, or the topic may have been deleted.
-        if (group.lanes.get(lane.topic.id) !== lane) return;
-        this.detach(group, lane);
-        this.give(group, lane.topic);
-      });
     }
   }
 

@@ -153,17 +153,18 @@ export class EmbeddedStreamLog implements StreamLog {
   async consume(options: ConsumeOptions): Promise<Consumer> {
     const now = this.clock.now();
     const group = this.groups.get(options.group) ?? new Group(options.group, now);
+    if (group.members.size > 0)
+      throw new Error(`group ${options.group} has a consumer, and may have one in this process`);
     this.groups.set(options.group, group);
     const prefix = 'prefix' in options.topics;
     const names = 'prefix' in options.topics ? [options.topics.prefix] : [...options.topics.names];
     for (const name of names) group.add(name, prefix);
     group.seenAt = now;
-    // Durable before anything is handed over, because retention must know which groups still have to read.
-    await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
     const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
     group.members.add(consumer);
+    // Durable before anything is handed over, because retention must know which groups still have to read.
+    await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
     await this.sharing.spread(group, [...this.byName.values()]);
-    this.sharing.rebalance(group, consumer);
     return consumer;
   }
 
