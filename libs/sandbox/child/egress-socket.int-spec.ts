@@ -180,6 +180,23 @@ describe('network of a jailed component', () => {
     );
   });
 
+  it('lets the process rest while an agent keeps a TLS connection', async () => {
+    const found =
+      await result(`const held = () => process.getActiveResourcesInfo().filter((kind) => kind === 'PipeWrap').length;
+      const before = held();
+      const agent = new https.Agent({ keepAlive: true, ca });
+      await read(https.get('https://secure.test/1', { agent }));
+      await new Promise((resolve) => setImmediate(resolve));
+      const kept = Object.values(agent.freeSockets).flat().length, idle = held();
+      const busy = https.get('https://secure.test/2', { agent });
+      await new Promise((resolve) => setImmediate(resolve));
+      const during = held();
+      await read(busy);
+      agent.destroy();
+      return [kept, idle - before, during - before];`);
+    expect(found).toEqual([1, 0, 1]);
+  });
+
   it('carries raw TCP whose server speaks first, and TLS', async () => {
     expect(
       await result(

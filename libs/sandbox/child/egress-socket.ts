@@ -164,6 +164,9 @@ export const tunnelSockets = (egress: string | null): void => {
     const socket = new net.Socket();
     const listener = args.find((arg) => typeof arg === 'function');
     const secured = secure({ ...options, ...targetOf(options), socket }, ...(listener ? [listener] : []));
+    // Its handle is none of the system, so only the inner socket can let the process rest.
+    secured.ref = () => (socket.ref(), secured);
+    secured.unref = () => (socket.unref(), secured);
     if (typeof options.timeout === 'number') secured.setTimeout(options.timeout);
     socket.on('error', (error) => secured.destroy(error));
     socket.connect(typeof options.path === 'string' ? { path: options.path } : targetOf(options));
