@@ -36,12 +36,26 @@ const stream = (kind: string): Writable =>
     },
   });
 
+/** Makes one value for each run, and one for what belongs to no run. So nothing of a run shows in a later one. */
+const forEachRun = <T>(make: () => T): (() => T) => {
+  const made = new WeakMap<object, T>();
+  const outside = {};
+  return () => {
+    const run = currentExecution.getStore() ?? outside;
+    const known = made.get(run);
+    if (known !== undefined) return known;
+    const value = make();
+    made.set(run, value);
+    return value;
+  };
+};
+
 /** Turns console.* and the standard streams into log lines of the run that wrote them. */
 export const captureConsole = (): void => {
-  const counts = new Map<string, number>();
-  const timers = new Map<string, number>();
+  const counts = forEachRun(() => new Map<string, number>());
+  const timers = forEachRun(() => new Map<string, number>());
   const elapsed = (label: unknown): string => {
-    const since = timers.get(String(label));
+    const since = timers().get(String(label));
     return `${String(label)}: ${since === undefined ? '?' : (performance.now() - since).toFixed(3)}ms`;
   };
   for (const kind of ['log', 'info', 'warn', 'error', 'debug'] as const)
@@ -57,19 +71,19 @@ export const captureConsole = (): void => {
     if (!ok) log('error', args.length === 0 ? 'Assertion failed' : `Assertion failed: ${format(...args)}`);
   };
   console.count = (label: unknown = 'default') => {
-    const count = (counts.get(String(label)) ?? 0) + 1;
-    counts.set(String(label), count);
+    const count = (counts().get(String(label)) ?? 0) + 1;
+    counts().set(String(label), count);
     log('log', `${String(label)}: ${count}`);
   };
-  console.countReset = (label: unknown = 'default') => void counts.delete(String(label));
-  console.time = (label: unknown = 'default') => void timers.set(String(label), performance.now());
+  console.countReset = (label: unknown = 'default') => void counts().delete(String(label));
+  console.time = (label: unknown = 'default') => void timers().set(String(label), performance.now());
   console.timeLog = (label: unknown = 'default', ...args: unknown[]) =>
     log('log', `${elapsed(label)} ${format(...args)}`);
   console.timeEnd = (label: unknown = 'default') => {
     log('log', elapsed(label));
-    timers.delete(String(label));
+    timers().delete(String(label));
   };
-  const streams = { stdout: stream('log'), stderr: stream('error') };
+  const streams = { stdout: forEachRun(() => stream('log')), stderr: forEachRun(() => stream('error')) };
   for (const name of ['stdout', 'stderr'] as const)
-    Object.defineProperty(process, name, { configurable: true, get: () => streams[name] });
+    Object.defineProperty(process, name, { configurable: true, get: streams[name] });
 };
