@@ -23,7 +23,7 @@ export interface ActionOutcome {
 /** Implemented by the runner. */
 export interface ActionRunner {
   /**
-   * Runs an action once, in a jailed process of its own. Resolves with the outcome, even when the action failed. Rejects
+   * Runs an action once, in a jailed process that only it uses. Resolves with the outcome, even when the action failed. Rejects
    * with DomainError component.too_many_calls or component.calls_overloaded when too many wait.
    */
   run(request: ActionRunRequest): Promise<ActionOutcome>;

@@ -60,7 +60,7 @@ export const startSandboxing = async (
     pool,
     memory,
     inspector,
-    caller: callerFor(factory, config),
+    caller: callerFor(pool, config),
     packages,
     async close() {
       await pool.close();
@@ -95,10 +95,10 @@ const factoryFor = (
   return { memory, factory };
 };
 
-/** Calls functions of components, each in a process of its own with an egress socket of its own. */
-const callerFor = (factory: ClosableSandboxFactory, config: Config): ComponentCaller =>
+/** Calls functions of components, in processes that have an egress socket each. */
+const callerFor = (pool: SandboxPool, config: Config): ComponentCaller =>
   processCaller({
-    factory,
+    pool,
     timeoutMs: config.callTimeoutS * 1_000,
     limits: {
       atOnce: config.callsAtOnce,
@@ -132,6 +132,9 @@ export const startInspecting = async (
   const egress = openEgress(config, logger);
   const sockets = await EgressSockets.create(folderPrefix('egress'), egress);
   const { factory } = factoryFor(level, config, clock, sockets, dataStores);
+  // Here is no room for processes of sources, so idle processes of actions may only take the place of calls.
+  const maxWarm = Math.min(config.sandboxes, config.callsAtOnce);
+  const pool = new SandboxPool(factory, { maxWarm, idleMs: config.sandboxIdleS * 1_000, clock });
   const packages = openPackages(config, level, logger, metrics);
   const inspector = inspectorFor(level, config, clock, packages);
   return {
@@ -139,9 +142,10 @@ export const startInspecting = async (
     egress,
     sockets,
     inspector,
-    caller: callerFor(factory, config),
+    caller: callerFor(pool, config),
     packages,
     async close() {
+      await pool.close();
       await inspector.close();
       await factory.close();
       await sockets.close();

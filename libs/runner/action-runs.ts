@@ -35,6 +35,7 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
     const props = await binder.bind(workspaceId, definition, texts);
     const outcome = await caller.call({
       workspaceId,
+      key: processKey(definition),
       bundleFile: await blobs.fileOf(definition.bundleHash),
       ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
       props,
@@ -50,6 +51,10 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
     return ended;
   },
 });
+
+/** What the process of an action is started with, besides its workspace (docs/reference/component-model.md#action-process). */
+const processKey = ({ componentId, bundleHash, packages }: SourceDefinition): string =>
+  JSON.stringify(['action', componentId, bundleHash, packages?.lockHash ?? null]);
 
 const NOTHING: ActionAnswer = { exports: {} };
 

@@ -1,4 +1,5 @@
 /** Port through which user code runs, never in a server process (docs/adr/0004). */
+import { type ComponentCall } from '../component-model/component-call.js';
 import { type WaitingEvents } from '../component-model/delayed-limits.js';
 import { type ConfigurableProp } from '../component-model/component-metadata.js';
 import { type ProcessCall } from '../component-model/hooks.js';
@@ -39,12 +40,22 @@ export interface SandboxSpec {
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed. */
   readonly dynamicProps?: readonly ConfigurableProp[];
+  /** True when a later call may have a prop of kind `request`. Props of this kind above need no flag. */
+  readonly sendsRequests?: boolean;
   /** Durable content of `$.service.db`, as JSON texts by key. */
   readonly db: Readonly<Record<string, string>>;
   /** Maximum number of concurrent runs in the process. 1 keeps invocations in order. */
   readonly concurrency: number;
   /** Gets a line for `$logs` on work that outlived its run, at most one a run and kind. */
   readonly onLate?: (line: LogLine) => void;
+}
+
+/** One call and what it is bound to. Calls of one process may differ in their props. */
+export interface BoundCall {
+  readonly call: ComponentCall;
+  readonly props: Readonly<Record<string, BoundProp>>;
+  /** Props that additionalProps added or changed. */
+  readonly dynamicProps?: readonly ConfigurableProp[];
 }
 
 /** Share of an outcome in the memory budget of all runs (docs/adr/0016). */
@@ -96,6 +107,13 @@ export interface Sandbox {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Runs a hook. Hooks run concurrently with invocations, but one hook at a time. */
   hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome>;
+  /** Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. */
+  ask(call: BoundCall, timeoutMs: number): Promise<RunOutcome>;
+  /**
+   * True once the process may serve no further call: the last one left something behind or exceeded a limit, or work
+   * outlived it. Runs and hooks go on.
+   */
+  isSpent(): boolean;
   /** Tells what waits in `$in`, for the `$emit` of later runs and hooks. Does nothing once the process has ended. */
   tellWaiting(events: WaitingEvents): void;
   /**

@@ -50,3 +50,67 @@ describe('a workspace that runs many slow actions', () => {
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(SLOW_RUNS + SLOTS / 2);
   }, 180_000);
 });
+
+describe('an action that spoils its process', () => {
+  const instance = useInstance();
+  let stranger: ApiClient;
+
+  beforeAll(async () => {
+    stranger = (await addWorkspace(instance, 'mallory-of-processes')).api;
+  }, 120_000);
+  afterAll(() => stranger.close());
+
+  const save = async (api: ApiClient, run: string): Promise<string> => {
+    const code = componentCode({
+      head: 'let count = 0, kept;',
+      props: `spoil: { type: 'boolean', optional: true }, token: { type: 'string', optional: true }`,
+      members: `type: 'action', ${run}`,
+    });
+    return (await api.createComponent(code)).id;
+  };
+  const run = async (api: ApiClient, id: string, configuredProps: object = {}): Promise<unknown> => {
+    const reply = await api.call<{ ret: unknown }>('POST', '/v1/actions/run', {
+      body: { id, configured_props: configuredProps },
+    });
+    return reply.status === 200 ? reply.body.ret : reply.status;
+  };
+  const LOOK = `async run({ $ }) {
+    count++;
+    const found = [typeof Object.prototype.toJSON, typeof globalThis.stolen, process.env.STOLEN, require('node:fs').existsSync('stolen')];
+    $.export('found', 1);
+    if (this.spoil) { SPOIL }
+    return [count, found, JSON.stringify({ a: [1] })];
+  }`;
+  const CLEAN = [1, ['undefined', 'undefined', null, false], '{"a":[1]}'];
+
+  /** Each is done by a first call. Most spoil its own reply too. */
+  const SPOILS: Readonly<Record<string, string>> = {
+    'Object.prototype': `Object.defineProperty(Object.prototype, 'toJSON', { configurable: true, value: () => 'stolen' });`,
+    JSON: `JSON.stringify = () => '["v",1]'; JSON.parse = () => ({});`,
+    console: `console.log = (line) => { globalThis.stolen = line; };`,
+    'what makes $': `Map.prototype.set = function (name, text) { globalThis.stolen = [name, text]; return this; };`,
+    'what writes records': `const fs = require('node:fs'); fs.writeSync = () => 7; Buffer.prototype.write = () => 0;`,
+    'turns of the event loop': `globalThis.setImmediate = () => undefined; Promise.prototype.then = () => undefined;`,
+    'what outlives a call': `process.env.STOLEN = this.token; require('node:fs').writeFileSync('stolen', this.token); setInterval(() => { globalThis.stolen = kept; }, 10);`,
+  };
+
+  // docs/reference/component-model.md#action-process-reuse
+  it.each(Object.entries(SPOILS))(
+    'changes neither its own next call nor others by %s',
+    async (_what, spoil) => {
+      const { api } = instance;
+      const spoiling = LOOK.replace('SPOIL', spoil);
+      const spoiled = await save(stranger, spoiling);
+      const neighbours = [
+        { by: stranger, id: await save(stranger, LOOK.replace('SPOIL', '')) },
+        { by: api, id: await save(api, spoiling) },
+      ];
+      await run(stranger, spoiled, { spoil: true, token: 'stolen' });
+      expect(await run(stranger, spoiled)).toEqual(CLEAN);
+      for (const { by, id } of neighbours) expect(await run(by, id)).toEqual(CLEAN);
+      // Control: without a spoilt process the same one serves the next call, so the check above is not idle.
+      for (const { by, id } of neighbours) expect(await run(by, id)).toEqual([2, ...CLEAN.slice(1)]);
+    },
+    60_000,
+  );
+});

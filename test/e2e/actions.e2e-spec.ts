@@ -257,4 +257,60 @@ describe('POST /v1/actions/run', () => {
     const reply = await runCode(members);
     expect([reply.status, reply.body.code, reply.body.details['error_code']]).toEqual([422, 'action_failed', code]);
   });
+
+  const COUNTING = `type: 'action', async run() {
+    count++;
+    if (this.what === 'hang') await new Promise(() => setInterval(() => undefined, 1000));
+    if (this.what === 'wait') await new Promise((resolve) => setTimeout(resolve, 500));
+    return [born, count];
+  }`;
+  const counting = (name: string, key?: string): string =>
+    componentCode({
+      name,
+      ...(key === undefined ? {} : { key }),
+      head: 'let count = 0; const born = Math.random();',
+      props: `what: { type: 'string', optional: true }`,
+      members: COUNTING,
+    });
+  const counted = async (id: string, what = '', by = api): Promise<readonly [born: number, count: number]> => {
+    const body = { id, configured_props: { what } };
+    const reply = await by.call<{ ret: readonly [number, number] }>('POST', '/v1/actions/run', { body });
+    expect(reply.status).toBe(200);
+    return reply.body.ret;
+  };
+
+  // docs/reference/component-model.md#action-process
+  it('uses one process for calls that follow each other, and never for another action, version or workspace', async () => {
+    // The server starts again for it, so it comes first.
+    const neighbour = await addWorkspace(instance, 'neighbour-of-actions');
+    // By key, so that the version saved later takes its place.
+    const id = 'counting-one';
+    await api.createComponent(counting('One', id));
+    const [born] = await counted(id);
+    expect(await counted(id)).toEqual([born, 2]);
+    const others = [
+      await counted((await api.createComponent(counting('One'))).id),
+      await counted((await api.createComponent(counting('Two'))).id),
+    ];
+    const same = await neighbour.api.createComponent(counting('One'));
+    others.push(await counted(same.id, '', neighbour.api));
+    expect(others.map(([, count]) => count)).toEqual([1, 1, 1]);
+    expect(await counted(id)).toEqual([born, 3]);
+    await api.createComponent(counting('One, again', id));
+    expect((await counted(id))[1]).toBe(1);
+    await neighbour.api.close();
+  }, 120_000);
+
+  it('runs two calls at once in two processes, and goes on in a new one after a time-out', async () => {
+    const { id } = await api.createComponent(counting('At once'));
+    const both = await Promise.all([counted(id, 'wait'), counted(id, 'wait')]);
+    expect(both.map(([, count]) => count)).toEqual([1, 1]);
+    const [born, count] = await counted(id);
+    expect(count).toBe(2);
+    const hung = await run(id, { what: 'hang' });
+    expect([hung.status, hung.body.details['error_code']]).toEqual([422, 'Timeout']);
+    // The one that hung was the one used last. The other one, or a new one, serves the next call.
+    const [next] = await counted(id);
+    expect(next).not.toBe(born);
+  }, 120_000);
 });

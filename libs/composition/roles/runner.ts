@@ -118,9 +118,10 @@ const sweepRecords = ({ plane, logger, closing }: RoleProcess): void => {
 
 /** Tells the author when a process of a source was ended because it was busy without a run. */
 const noteSpinning = ({ pool }: Sandboxing, runner: Runner, logger: Logger): void =>
-  pool.onSpinning(({ sourceId, workspaceId, cpuMs, overMs }) => {
+  pool.onSpinning(({ sourceId, workspaceId, isOfCalls, cpuMs, overMs }) => {
     const used = { source: sourceId, workspace: workspaceId, cpuMs, overMs };
-    logger.warn(used, 'sandbox.ended: it was busy while nothing of its source ran');
+    logger.warn(used, 'sandbox.ended: it was busy while nothing of its source or action ran');
+    if (isOfCalls) return;
     const text =
       `its process was ended: it used ${cpuMs} ms of the processor within ${overMs} ms while no run went on. ` +
       'End timers and loops before run returns; the next run starts afresh';
@@ -130,11 +131,11 @@ const noteSpinning = ({ pool }: Sandboxing, runner: Runner, logger: Logger): voi
   });
 
 const observeSandboxes = ({ pool, memory, sockets }: Sandboxing, metrics: Metrics): void => {
-  metrics.sampled('sluice_sandboxes', 'Processes of sources', () => ({ ...pool.stats() }), 'state');
+  metrics.sampled('sluice_sandboxes', 'Processes of sources and actions', () => ({ ...pool.stats() }), 'state');
   metrics.sampled('sluice_runs_memory', 'Bytes held for runs', () => ({ ...memory.stats() }), 'what');
   metrics.sampled(
     'sluice_workspace_cpu_seconds',
-    'Processor time of the processes of sources, of the 20 workspaces that used most',
+    'Processor time of the processes of sources and actions, of the 20 workspaces that used most',
     () => pool.cpuSeconds(),
     'workspace',
   );

@@ -59,6 +59,14 @@ export class FakeSandbox implements Sandbox {
     return Promise.race([killed, this.script.hook?.(hook, timeoutMs) ?? Promise.resolve(hookOutcome)]);
   }
 
+  ask(): Promise<RunOutcome> {
+    return Promise.reject(new Error('a source makes no call'));
+  }
+
+  isSpent(): boolean {
+    return false;
+  }
+
   tellWaiting(events: WaitingEvents): void {
     this.toldWaiting.push(events);
   }

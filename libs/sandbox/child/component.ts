@@ -149,7 +149,7 @@ export class BoundComponent {
   constructor(
     readonly component: ComponentObject,
     private readonly props: Readonly<Record<string, BoundProp>>,
-    tools: PropTools,
+    private readonly tools: PropTools,
     readonly dynamicProps: readonly ConfigurableProp[] = [],
   ) {
     const definitions = new Map(Object.entries(isObject(component.props) ? component.props : {}));
@@ -159,6 +159,11 @@ export class BoundComponent {
       binderOf(prop, resolvedIn(definitions, name), tools),
     ]);
     this.methods = isObject(component.methods) ? Object.entries(component.methods) : [];
+  }
+
+  /** The same component with other props. */
+  boundTo(props: Readonly<Record<string, BoundProp>>, dynamicProps?: readonly ConfigurableProp[]): BoundComponent {
+    return new BoundComponent(this.component, props, this.tools, dynamicProps);
   }
 
   thisOf(execution: Execution): Self {

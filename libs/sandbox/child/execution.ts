@@ -41,6 +41,8 @@ export class Execution {
   private warned: Set<warnings.WarningKind> | undefined;
   private readonly onEnd: (execution: Execution) => void;
   over = false;
+  /** True when the process may serve no other call after this one. */
+  spends = false;
 
   constructor(
     readonly n: number,
@@ -68,7 +70,8 @@ export class Execution {
     }
     for (const key of this.lateDbKeys) this.sendDb(key);
     this.over = true;
-    this.uplink.send(['d', this.n, Date.now(), failure ? textOfError(failure.thrown) : null]);
+    const error = failure ? textOfError(failure.thrown) : null;
+    this.uplink.send(this.spends ? ['d', this.n, Date.now(), error, 1] : ['d', this.n, Date.now(), error]);
     this.onEnd(this);
   }
 

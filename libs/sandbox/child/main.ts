@@ -11,8 +11,8 @@ import {
   type RawRecord,
 } from '../protocol/protocol.js';
 import { splitBundle } from '../protocol/source-map.js';
-import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
+import { type BoundCall } from '../sandbox.js';
 import { answerCall } from './answer-call.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
 import { BoundComponent, componentOf } from './component.js';
@@ -24,6 +24,7 @@ import { Execution } from './execution.js';
 import { writesIn } from './file-hint.js';
 import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
+import { LoadedState } from './loaded-state.js';
 import { offerBindings } from './node-stand-ins.js';
 import { bundleFile, openBundle, usePackages } from './load-bundle.js';
 import { requestSender } from './request-sender.js';
@@ -44,6 +45,8 @@ class Child {
   private db = new SourceDb({});
   private readonly waiting = new Waiting();
   private component: BoundComponent | undefined;
+  /** Noted before the first call. */
+  private loaded: LoadedState | undefined;
   private readonly queue = new RunQueue((n, event, body) =>
     this.execute(n, this.endRun, (component, execution) => component.run(execution, event, body)),
   );
@@ -70,7 +73,7 @@ class Child {
       case 'hook':
         return this.hook(message.n, message.hook);
       case 'ask':
-        return this.ask(message.n, JSON.parse(record.raw.toString('utf8')) as ComponentCall);
+        return this.ask(message.n, JSON.parse(record.raw.toString('utf8')) as BoundCall);
       case 'a':
         return stores.answered(message.id, record.raw.toString('utf8'), message.error);
     }
@@ -130,9 +133,18 @@ class Child {
     this.execute(n, end, (component, execution) => component.hook(execution, hook));
   }
 
-  private ask(n: number, call: ComponentCall): void {
+  /** A call that ends before the state was compared, by an error that it did not catch for example, spends the process. */
+  private ask(n: number, { call, props, dynamicProps }: BoundCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
-    this.execute(n, end, (component, execution) => answerCall(component, execution, call));
+    const loaded = (this.loaded ??= new LoadedState(process.cwd()));
+    this.execute(n, end, async (component, execution) => {
+      execution.spends = true;
+      try {
+        await answerCall(component.boundTo(props, dynamicProps), execution, call);
+      } finally {
+        execution.spends = !(stores.isIdle && (await loaded.isBack()));
+      }
+    });
   }
 
   private execute(

@@ -44,6 +44,11 @@ export class StoreLink {
     });
   }
 
+  /** True when no call is unanswered. */
+  get isIdle(): boolean {
+    return this.asked.size === 0 && this.next === this.waiting.length;
+  }
+
   /** Takes the host's answer. */
   answered(id: number, text: string, error?: StoreError): void {
     const call = this.asked.get(id);

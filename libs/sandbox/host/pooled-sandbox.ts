@@ -1,9 +1,9 @@
 import { type Clock } from '../../kernel/clock.js';
 import { type WaitingEvents } from '../../component-model/delayed-limits.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
-import { type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
+import { type BoundCall, type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
-/** Process of a source in the pool, or a request for one. */
+/** Process in the pool, or a request for one. */
 export class Entry {
   sandbox: Promise<Sandbox> = new Promise<never>(() => undefined);
   inner: Sandbox | undefined;
@@ -21,7 +21,19 @@ export class Entry {
     readonly workspaceId: string,
     public usedAt: number,
     private readonly onIdle: () => void,
+    /** Calls that may use the process. Undefined for the process of a source, and for one that serves one call. */
+    readonly key?: string,
   ) {}
+
+  /** True for an idle process of calls. */
+  get isKept(): boolean {
+    return this.key !== undefined && this.going === 0;
+  }
+
+  /** True for a process of calls that may serve another one. */
+  mayServe(): boolean {
+    return this.inner?.alive() === true && !this.inner.isSpent();
+  }
 
   usable(): boolean {
     return !this.drains && (!this.inner || this.inner.alive());
@@ -32,6 +44,22 @@ export class Entry {
     if (--this.going === 0) this.onIdle();
   };
 }
+
+/** Number of processes in each state. */
+export interface PoolStates {
+  readonly warm: number;
+  readonly busy: number;
+  readonly starting: number;
+  /** Sources waiting for a free slot. */
+  readonly waiting: number;
+}
+
+export const statesOf = (entries: readonly Entry[]): PoolStates => ({
+  warm: entries.filter((entry) => entry.inner?.alive()).length,
+  busy: entries.filter((entry) => entry.going > 0).length,
+  starting: entries.filter((entry) => entry.starting).length,
+  waiting: entries.filter((entry) => !entry.inner && !entry.starting).length,
+});
 
 /** Sandbox that counts its runs and hooks in the pool's entry. */
 export class PooledSandbox implements Sandbox {
@@ -51,6 +79,14 @@ export class PooledSandbox implements Sandbox {
 
   hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome> {
     return this.counted(this.inner.hook(hook, timeoutMs));
+  }
+
+  ask(call: BoundCall, timeoutMs: number): Promise<RunOutcome> {
+    return this.counted(this.inner.ask(call, timeoutMs));
+  }
+
+  isSpent(): boolean {
+    return this.inner.isSpent();
   }
 
   tellWaiting(events: WaitingEvents): void {

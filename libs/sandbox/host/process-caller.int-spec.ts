@@ -4,6 +4,7 @@ import { detectIsolation } from '../jail/detect.js';
 import { type CallRequest, type ComponentCaller } from '../component-caller.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 import { processCaller } from './process-caller.js';
+import { SandboxPool } from './sandbox-pool.js';
 
 type OptionsCall = Extract<ComponentCall, { kind: 'options' }>;
 
@@ -17,16 +18,21 @@ const options = (prop = 'p', more: Partial<OptionsCall> = {}): ComponentCall => 
 
 describe('a call of a component', () => {
   let sandboxes: ComponentSandboxes;
+  let pool: SandboxPool;
   let caller: ComponentCaller;
 
   beforeAll(async () => {
     sandboxes = await ComponentSandboxes.open(await detectIsolation('auto'));
+    pool = new SandboxPool(sandboxes.factory);
     caller = processCaller({
-      factory: sandboxes.factory,
+      pool,
       limits: { atOnce: 2, waiting: 50, waitingInAll: 60 },
     });
   });
-  afterAll(() => sandboxes.close());
+  afterAll(async () => {
+    await pool.close();
+    await sandboxes.close();
+  });
 
   const callOf = async (code: string, part: Partial<CallRequest> = {}): Promise<CallOutcome> =>
     caller.call({ workspaceId: 'o_1', bundleFile: await sandboxes.bundle(code), props: {}, call: options(), ...part });

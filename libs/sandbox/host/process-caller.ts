@@ -1,21 +1,19 @@
-import { randomKey } from '../../kernel/ids.js';
 import { type CallOutcome } from '../../component-model/component-call.js';
 import { type CallRequest, type ComponentCaller } from '../component-caller.js';
-import { BundleNotLoaded, type RunOutcome, SandboxGone } from '../sandbox.js';
+import { BundleNotLoaded, type RunOutcome, SandboxGone, type SandboxSpec } from '../sandbox.js';
 import { type CallLimits, CallTurns, DEFAULT_CALL_LIMITS } from './call-turns.js';
 import { userError } from './process-end.js';
-import { type ClosableSandboxFactory } from './sandbox-factory.js';
+import { type LentSandbox, type SandboxPool } from './sandbox-pool.js';
 
 export interface ProcessCallerOptions {
-  /** Each call has a process of its own, under a name that serves as `sourceId`. */
-  readonly factory: Pick<ClosableSandboxFactory, 'start'>;
+  readonly pool: Pick<SandboxPool, 'lend'>;
   readonly limits?: CallLimits;
   readonly timeoutMs?: number;
   /** Keeps secrets out of logs and errors. */
   readonly masked?: (outcome: RunOutcome, secrets: readonly string[]) => RunOutcome;
 }
 
-/** Makes each call in a jailed process of its own, which ends with it. */
+/** Makes each call in a jailed process that serves nothing else meanwhile. */
 export const processCaller = (options: ProcessCallerOptions): ComponentCaller => {
   const turns = new CallTurns(options.limits ?? DEFAULT_CALL_LIMITS);
   return {
@@ -24,8 +22,7 @@ export const processCaller = (options: ProcessCallerOptions): ComponentCaller =>
 };
 
 const callOnce = async (options: ProcessCallerOptions, request: CallRequest): Promise<CallOutcome> => {
-  const name = `call_${randomKey(18)}`;
-  const outcome = await inProcess(options, name, request);
+  const outcome = await inProcess(options, request);
   const { status, value, error, logs } = options.masked?.(outcome, request.secrets ?? []) ?? outcome;
   if (status === 'ok' && value === undefined)
     return { status: 'killed', error: userError('ProcessExited', 'the call ended without an answer'), logs };
@@ -37,35 +34,49 @@ const callOnce = async (options: ProcessCallerOptions, request: CallRequest): Pr
   };
 };
 
-const inProcess = async (
-  { factory, timeoutMs = 30_000 }: ProcessCallerOptions,
-  name: string,
-  request: CallRequest,
-): Promise<RunOutcome> => {
-  const { workspaceId, bundleFile, props, dynamicProps, packages, call } = request;
-  try {
-    const sandbox = await factory.start({
-      sourceId: name,
-      workspaceId,
-      bundleFile,
-      props,
-      ...(packages === undefined ? {} : { packages: await packages() }),
-      ...(dynamicProps === undefined ? {} : { dynamicProps }),
-      db: {},
-      concurrency: 1,
-    });
+/** Tries again when a kept process turns out to have ended. Such a process is not kept, so the last try starts one. */
+const inProcess = async (options: ProcessCallerOptions, request: CallRequest): Promise<RunOutcome> => {
+  for (;;) {
+    let lent: LentSandbox | undefined;
     try {
-      const outcome = await sandbox.ask(call, request.timeoutMs ?? timeoutMs);
-      outcome.held?.release();
-      return outcome;
-    } finally {
-      await sandbox.stop();
+      lent = await options.pool.lend(request.workspaceId, request.key, (name) => specOf(name, request));
+      return await askOnce(lent, options, request);
+    } catch (error) {
+      if (error instanceof BundleNotLoaded) return failed('threw', error.userError);
+      if (!(error instanceof SandboxGone)) throw error;
+      if (lent?.isWarm !== true) return failed('killed', userError('ProcessExited', error.message));
     }
-  } catch (error) {
-    if (error instanceof BundleNotLoaded) return failed('threw', error.userError);
-    if (error instanceof SandboxGone) return failed('killed', userError('ProcessExited', error.message));
-    throw error;
   }
+};
+
+const askOnce = async (
+  { sandbox, giveBack }: LentSandbox,
+  { timeoutMs = 30_000 }: ProcessCallerOptions,
+  { call, props, dynamicProps, timeoutMs: ownMs }: CallRequest,
+): Promise<RunOutcome> => {
+  try {
+    const bound = { call, props, ...(dynamicProps === undefined ? {} : { dynamicProps }) };
+    const outcome = await sandbox.ask(bound, ownMs ?? timeoutMs);
+    outcome.held?.release();
+    return outcome;
+  } finally {
+    await giveBack();
+  }
+};
+
+/** The process gets the props with each call, because another call may have others. */
+const specOf = async (name: string, request: CallRequest): Promise<SandboxSpec> => {
+  const { workspaceId, bundleFile, props, packages, key } = request;
+  return {
+    sourceId: name,
+    workspaceId,
+    bundleFile,
+    props: {},
+    ...(packages === undefined ? {} : { packages: await packages() }),
+    sendsRequests: key !== undefined || Object.values(props).some(({ kind }) => kind === 'request'),
+    db: {},
+    concurrency: 1,
+  };
 };
 
 const failed = (status: 'threw' | 'killed', error: RunOutcome['error'] & object): RunOutcome => ({

@@ -1,13 +1,13 @@
 import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type WaitingEvents } from '../../component-model/delayed-limits.js';
-import { type ComponentCall } from '../../component-model/component-call.js';
 import { type ProcessCall } from '../../component-model/hooks.js';
 import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
 import { type Clock } from '../../kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
 import { ProtocolBreach, recordBytes, type RawRecord } from '../protocol/protocol.js';
 import {
+  type BoundCall,
   type HeldMemory,
   type RunOutcome,
   type RunRequest,
@@ -27,6 +27,8 @@ import { SentRuns } from './sent-runs.js';
 import { StoreCalls, storesOf } from './store-calls.js';
 
 const STOP_GRACE_MS = 500;
+/** Code of the error of a run that exceeded what it may send. */
+const LIMIT_EXCEEDED = 'FunctionPayloadLimitExceeded';
 
 /** Used part of JailedProcess. */
 export type SandboxProcess = Pick<
@@ -48,6 +50,7 @@ export class ProcessSandbox implements Sandbox {
   private cause: Cause | undefined;
   private culprit: RunCollector | undefined;
   private breached = false;
+  private spent = false;
   private stopped = false;
   private isAlive = true;
   private drains = false;
@@ -64,8 +67,12 @@ export class ProcessSandbox implements Sandbox {
     const alive = (): boolean => this.isAlive;
     this.sent = new SentRuns(spec.concurrency);
     this.channel = new ChildChannel(child);
-    this.stores = new StoreCalls(access, spec.workspaceId, storesOf(spec.props), (message, text, sent) =>
-      this.channel.send(message, text === undefined ? undefined : [text], sent),
+    const own = storesOf(spec.props);
+    this.stores = new StoreCalls(
+      access,
+      spec.workspaceId,
+      (n, store) => (this.sent.get(n)?.stores ?? own).has(store),
+      (message, text, sent) => this.channel.send(message, text === undefined ? undefined : [text], sent),
     );
     this.watchdog = new RunWatchdog(this.sent, spec.concurrency, clock, {
       alive,
@@ -94,10 +101,13 @@ export class ProcessSandbox implements Sandbox {
     });
   }
 
-  /** Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. */
-  ask(call: ComponentCall, timeoutMs: number): Promise<RunOutcome> {
+  ask(call: BoundCall, timeoutMs: number): Promise<RunOutcome> {
     if (!this.isAlive) return Promise.reject(this.gone());
-    return new Promise((resolve, reject) => this.sender.sendCall(JSON.stringify(call), timeoutMs, resolve, reject));
+    return new Promise((resolve, reject) => this.sender.sendCall(call, timeoutMs, resolve, reject));
+  }
+
+  isSpent(): boolean {
+    return this.spent;
   }
 
   tellWaiting(events: WaitingEvents): void {
@@ -182,6 +192,7 @@ export class ProcessSandbox implements Sandbox {
 
   private wasLate([, n, kind, at]: Extract<RunMessage, readonly ['p', ...unknown[]]>, raw: Buffer): void {
     const line = this.late.read(n, kind, at, raw);
+    this.spent = true;
     this.spec.onLate?.(line);
   }
 
@@ -205,8 +216,9 @@ export class ProcessSandbox implements Sandbox {
     this.sent.start(run, momentOf(at, run.sentAt, this.clock.now()));
   }
 
-  private done(run: RunCollector, [, , at, error]: Extract<RunMessage, readonly ['d', ...unknown[]]>): void {
+  private done(run: RunCollector, [, , at, error, spent]: Extract<RunMessage, readonly ['d', ...unknown[]]>): void {
     this.sent.remove(run);
+    if (spent === 1 || error?.code === LIMIT_EXCEEDED) this.spent = true;
     this.late.ended(run);
     const endedAt = momentOf(at, run.startedAt, this.clock.now());
     const held = this.heldBy(run);
@@ -230,7 +242,7 @@ export class ProcessSandbox implements Sandbox {
   private endLargest(): void {
     const largest = this.sent.largest();
     this.endFor(largest, {
-      code: 'FunctionPayloadLimitExceeded',
+      code: LIMIT_EXCEEDED,
       text: `the run held ${largest?.heldBytes ?? 0} bytes while other runs waited for memory: emit less in one run, or raise SLUICE_RUNS_MEMORY_MB`,
     });
   }

@@ -26,6 +26,8 @@ export interface CollectedRun {
   readonly beside: boolean;
   /** True for a call, which answers with a value. */
   readonly answers?: boolean;
+  /** Data stores that a call may use. Absent for a run or hook, which may use those of its process. */
+  readonly stores?: ReadonlySet<string>;
   readonly eventBytes: number;
   readonly resolve: (outcome: RunOutcome) => void;
   readonly reject: (reason: Error) => void;
@@ -68,6 +70,11 @@ export class RunCollector {
     this.sentAt = request.sentAt;
     this.beside = request.beside;
     this.eventBytes = request.eventBytes;
+  }
+
+  /** Data stores of a call. */
+  get stores(): ReadonlySet<string> | undefined {
+    return this.request.stores;
   }
 
   resolve(outcome: RunOutcome): void {

@@ -1,12 +1,13 @@
 import { type ProcessCall } from '../../component-model/hooks.js';
 import { type Clock } from '../../kernel/clock.js';
 import { MAX_BATCH, MB, type SentRun } from '../protocol/protocol.js';
-import { type RunOutcome } from '../sandbox.js';
+import { type BoundCall, type RunOutcome } from '../sandbox.js';
 import { type ChildChannel } from './child-channel.js';
 import { RunCollector } from './run-collector.js';
 import { type RunWatchdog } from './run-watchdog.js';
 import { type MemoryAccount } from './runs-memory.js';
 import { type SentRuns } from './sent-runs.js';
+import { storesOf } from './store-calls.js';
 import { type UnsentRun, UnsentRuns } from './unsent-runs.js';
 
 const MAX_FRAME_BYTES = MB;
@@ -81,21 +82,22 @@ export class RunSender {
 
   /** Sends a call at once. It resolves or rejects as a run does. */
   sendCall(
-    call: string,
+    call: BoundCall,
     timeoutMs: number,
     resolve: (outcome: RunOutcome) => void,
     reject: (reason: Error) => void,
   ): void {
     const { sent, channel, watchdog, account, clock } = this.options;
     const n = sent.nextNumber();
-    const eventBytes = Buffer.byteLength(call);
+    const text = JSON.stringify(call);
+    const eventBytes = Buffer.byteLength(text);
     account.hold(eventBytes);
     const sentAt = clock.now();
-    const answers = { beside: true, answers: true } as const;
+    const answers = { beside: true, answers: true, stores: storesOf(call.props) } as const;
     sent.add(
       new RunCollector({ n, invocationId: 'the call', timeoutMs, sentAt, ...answers, eventBytes, resolve, reject }),
     );
-    channel.send({ t: 'ask', n }, [call]);
+    channel.send({ t: 'ask', n }, [text]);
     watchdog.watch();
   }
 

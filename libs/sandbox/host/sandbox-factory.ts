@@ -136,7 +136,8 @@ const startSandbox = async (
   return sandbox;
 };
 
-const needsRequests = ({ props }: SandboxSpec): boolean => Object.values(props).some(({ kind }) => kind === 'request');
+const needsRequests = ({ props, sendsRequests = false }: SandboxSpec): boolean =>
+  sendsRequests || Object.values(props).some(({ kind }) => kind === 'request');
 
 const extrasOf = ({ packages }: SandboxSpec): Pick<JailSpec, 'reads' | 'loadsMachineCode'> =>
   packages === undefined

@@ -21,6 +21,9 @@ class FakeSandbox implements Sandbox {
   finish: (() => void)[] = [];
   run = (): Promise<RunOutcome> => new Promise((resolve) => this.finish.push(() => resolve(OUTCOME)));
   hook = (): Promise<RunOutcome> => Promise.resolve(OUTCOME);
+  ask = (): Promise<RunOutcome> => Promise.resolve(OUTCOME);
+  spent = false;
+  isSpent = (): boolean => this.spent;
   tellWaiting = (): void => undefined;
   alive = (): boolean => this.living;
   cpuMs = (): number => this.cpu;

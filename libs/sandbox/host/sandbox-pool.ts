@@ -1,9 +1,19 @@
-import { Backoff } from '#libs/async/backoff.js';
 import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../../kernel/clock.js';
 import { CpuMeter } from './cpu-meter.js';
-import { Entry, PooledSandbox } from './pooled-sandbox.js';
-import { type Holding, holdingOf, nextOf, type Waiter } from './sandbox-waiters.js';
+import { LoadFailures } from './load-failures.js';
+import { randomKey } from '../../kernel/ids.js';
+import { Entry, PooledSandbox, type PoolStates, statesOf } from './pooled-sandbox.js';
+import {
+  type Holding,
+  holdingOf,
+  idlestOf,
+  keptBeyond,
+  longestBusy,
+  nextOf,
+  sizeOf,
+  type Waiter,
+} from './sandbox-waiters.js';
 import { BundleNotLoaded, type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from '../sandbox.js';
 
 export interface SandboxPoolOptions {
@@ -18,12 +28,7 @@ export interface SandboxPoolOptions {
   readonly clock?: Clock;
 }
 
-export interface SandboxPoolStats {
-  readonly warm: number;
-  readonly busy: number;
-  readonly starting: number;
-  /** Sources waiting for a free slot. */
-  readonly waiting: number;
+export interface SandboxPoolStats extends PoolStates {
   /** Processes started since the pool was created. */
   readonly started: number;
   readonly evicted: number;
@@ -33,21 +38,25 @@ export interface SandboxPoolStats {
   readonly spun: number;
 }
 
-interface Failure {
-  readonly error: Error;
-  readonly backoff: Backoff;
-  readonly until: number;
-}
-
-const MAX_BACKOFF_MS = 60_000;
 /** Grace period before a just-acquired process may be evicted. A full pool also checks again at this interval. */
 const GRACE_MS = 100;
 
 export interface Spinning {
   readonly sourceId: string;
+  /** True for a process of calls, whose `sourceId` names no source. */
+  readonly isOfCalls: boolean;
   readonly workspaceId: string;
   readonly cpuMs: number;
   readonly overMs: number;
+}
+
+/** Process lent to one call. */
+export interface LentSandbox {
+  readonly sandbox: Sandbox;
+  /** True when it has served a call before. */
+  readonly isWarm: boolean;
+  /** Resolves once the process is kept for a later call or has ended. Idempotent. */
+  readonly giveBack: () => Promise<void>;
 }
 
 /** Interval between samples of the CPU time of processes. */
@@ -56,15 +65,17 @@ const METER_MS = 1_000;
 /**
  * Keeps one warm process per source, started on first use. A full pool serves the workspace with the fewest processes
  * first. Within a workspace, the source that has waited longest goes first (docs/adr/0017).
+ *
+ * It also lends processes to calls, one call at a time, and keeps them within the same bound (docs/adr/0069). A call
+ * never waits here, because its caller bounds the calls at once. So lent processes come on top of those of sources.
  */
 export class SandboxPool {
   private readonly entries = new Map<string, Entry>();
-  private readonly failures = new Map<string, Failure>();
+  private readonly failures: LoadFailures;
   private readonly stopping = new Set<Promise<void>>();
   private readonly maxWarm: number;
   private readonly maxStarting: number;
   private readonly idleMs: number;
-  private readonly backoffMs: number;
   private readonly clock: Clock;
   private started = 0;
   private evicted = 0;
@@ -74,6 +85,8 @@ export class SandboxPool {
   private waiting: Waiter[] = [];
   /** Processes taken from a workspace above its share. They end with their current runs. */
   private readonly draining = new Set<Entry>();
+  /** Processes that serve a call. */
+  private readonly lent = new Set<Entry>();
   private readonly meter = new CpuMeter();
   private meterTimer: NodeJS.Timeout | undefined;
   private look: NodeJS.Timeout | undefined;
@@ -87,8 +100,8 @@ export class SandboxPool {
     this.maxWarm = options.maxWarm ?? 50;
     this.maxStarting = options.maxStarting ?? Math.max(4, 2 * availableParallelism());
     this.idleMs = options.idleMs ?? 5 * 60_000;
-    this.backoffMs = options.backoffMs ?? 1_000;
     this.clock = options.clock ?? systemClock;
+    this.failures = new LoadFailures(options.backoffMs ?? 1_000, this.clock);
   }
 
   /**
@@ -104,18 +117,39 @@ export class SandboxPool {
       return known.sandbox;
     }
     if (known) this.entries.delete(sourceId);
-    const failure = this.failures.get(sourceId);
-    if (failure && this.clock.now() < failure.until) throw failure.error;
-    const entry = new Entry(sourceId, workspaceId, this.clock.now(), () => this.idle(entry));
+    const failure = this.failures.of(sourceId);
+    if (failure) throw failure;
     this.meterTimer ??= setInterval(() => this.lookAtCpu(), METER_MS).unref();
+    const entry = new Entry(sourceId, workspaceId, this.clock.now(), () => this.idle(entry));
     this.entries.set(sourceId, entry);
     entry.sandbox = this.start(sourceId, entry, spec);
     return entry.sandbox;
   }
 
+  /**
+   * Lends a process of the workspace that was kept under `key`, or starts one. Without a key, the process serves one call.
+   * `spec` is called for a start, with the name of the process. Rejects as it does, or when the process cannot be started.
+   */
+  async lend(
+    workspaceId: string,
+    key: string | undefined,
+    spec: (name: string) => Promise<SandboxSpec>,
+  ): Promise<LentSandbox> {
+    if (this.closed) throw new SandboxGone('a call', 'the pool is closed');
+    this.meterTimer ??= setInterval(() => this.lookAtCpu(), METER_MS).unref();
+    const kept = key === undefined ? undefined : this.keptUnder(workspaceId, key);
+    const entry = kept ?? new Entry(`call_${randomKey(18)}`, workspaceId, this.clock.now(), () => undefined, key);
+    this.entries.delete(entry.sourceId);
+    this.lent.add(entry);
+    entry.going++;
+    entry.begun++;
+    entry.inner ??= await this.startLent(entry, () => spec(entry.sourceId));
+    return { sandbox: entry.inner, isWarm: kept !== undefined, giveBack: () => this.takeBack(entry) };
+  }
+
   /** Ends the source's process, if any, and forgets a failure to load its bundle. Idempotent. */
   async drop(sourceId: string): Promise<void> {
-    this.failures.delete(sourceId);
+    this.failures.forget(sourceId);
     const entry = this.entries.get(sourceId);
     this.entries.delete(sourceId);
     const ending = [...this.draining].filter((each) => each.sourceId === sourceId);
@@ -132,25 +166,17 @@ export class SandboxPool {
     this.closed = true;
     clearInterval(this.meterTimer);
     clearTimeout(this.look);
-    for (const entry of [...this.entries.values(), ...this.draining]) void this.stop(entry);
+    for (const entry of this.all()) void this.stop(entry);
     this.entries.clear();
     this.draining.clear();
+    this.lent.clear();
     for (const { sourceId, refuse } of this.waiting.splice(0)) refuse(new SandboxGone(sourceId, 'the pool is closed'));
     await Promise.all(this.stopping);
   }
 
   stats(): SandboxPoolStats {
-    const all = [...this.entries.values(), ...this.draining];
-    return {
-      warm: all.filter((entry) => entry.inner?.alive()).length,
-      busy: all.filter((entry) => entry.going > 0).length,
-      starting: all.filter((entry) => entry.starting).length,
-      waiting: all.filter((entry) => !entry.inner && !entry.starting).length,
-      started: this.started,
-      evicted: this.evicted,
-      drained: this.drained,
-      spun: this.spun,
-    };
+    const { started, evicted, drained, spun } = this;
+    return { ...statesOf(this.all()), started, evicted, drained, spun };
   }
 
   /** Registers the listener for processes that were ended because they were busy without a run. */
@@ -163,19 +189,79 @@ export class SandboxPool {
     return this.meter.secondsByWorkspace();
   }
 
+  private all(): Entry[] {
+    return [...this.entries.values(), ...this.draining, ...this.lent];
+  }
+
+  /** The process that was used last, so that the others become idle for long. Ends those that may serve no call. */
+  private keptUnder(workspaceId: string, key: string): Entry | undefined {
+    let latest: Entry | undefined;
+    for (const entry of this.entries.values()) {
+      if (entry.key !== key || entry.workspaceId !== workspaceId) continue;
+      if (!entry.mayServe()) this.evict(entry);
+      else if (!latest || entry.usedAt >= latest.usedAt) latest = entry;
+    }
+    return latest;
+  }
+
+  private async startLent(entry: Entry, spec: () => Promise<SandboxSpec>): Promise<Sandbox> {
+    entry.starting = true;
+    entry.sandbox = spec().then((whole) => this.factory.start(whole));
+    this.endSurplus();
+    try {
+      const inner = await entry.sandbox;
+      this.began(entry, inner);
+      return inner;
+    } catch (error) {
+      this.lent.delete(entry);
+      throw error;
+    } finally {
+      entry.starting = false;
+    }
+  }
+
+  private async takeBack(entry: Entry): Promise<void> {
+    if (!this.lent.delete(entry)) return;
+    entry.ended(this.clock);
+    if (entry.key === undefined || !entry.mayServe()) return this.stop(entry);
+    this.entries.set(entry.sourceId, entry);
+    const beyond = keptBeyond(this.entries.values(), entry.workspaceId, Math.floor(this.maxWarm / 2));
+    if (beyond) this.evict(beyond);
+    this.endSurplus();
+  }
+
+  /** Ends idle processes while more live than the pool may keep. */
+  private endSurplus(): void {
+    const living = this.all().filter((entry) => entry.starting || entry.inner?.alive()).length;
+    for (let surplus = living - this.maxWarm; surplus > 0; surplus--) {
+      const idle = this.idlest(this.held());
+      if (!idle) return;
+      this.evict(idle);
+    }
+  }
+
+  private idlest(held: ReadonlyMap<string, Holding>): Entry | undefined {
+    return idlestOf(this.entries.values(), held, this.clock.now() - GRACE_MS);
+  }
+
+  /** Notes that a process has started. */
+  private began(entry: Entry, inner: Sandbox): void {
+    this.started++;
+    entry.inner = inner;
+    entry.startedAt = entry.usedAt = this.clock.now();
+    this.endWhenIdle(entry, this.idleMs);
+  }
+
   private async start(sourceId: string, entry: Entry, spec: () => Promise<SandboxSpec>): Promise<Sandbox> {
     try {
       await this.room(entry);
       const inner = await this.factory.start(await spec());
-      this.started++;
-      this.failures.delete(sourceId);
-      entry.inner = inner;
-      entry.startedAt = entry.usedAt = this.clock.now();
-      this.endWhenIdle(sourceId, entry, this.idleMs);
+      this.failures.forget(sourceId);
+      this.began(entry, inner);
       return new PooledSandbox(inner, entry, this.clock);
     } catch (error) {
       if (this.entries.get(sourceId) === entry) this.entries.delete(sourceId);
-      if (error instanceof BundleNotLoaded) this.pause(sourceId, error);
+      if (error instanceof BundleNotLoaded) this.failures.add(sourceId, error);
       throw error;
     } finally {
       entry.starting = false;
@@ -183,18 +269,12 @@ export class SandboxPool {
     }
   }
 
-  private pause(sourceId: string, error: Error): void {
-    const firstMs = this.backoffMs;
-    const backoff = this.failures.get(sourceId)?.backoff ?? new Backoff({ firstMs, longestMs: MAX_BACKOFF_MS });
-    this.failures.set(sourceId, { error, backoff, until: this.clock.now() + backoff.next() });
-  }
-
-  private endWhenIdle(sourceId: string, entry: Entry, inMs: number): void {
+  private endWhenIdle(entry: Entry, inMs: number): void {
     entry.timer = setTimeout(() => {
       const idleFor = this.clock.now() - entry.usedAt;
       if (entry.going > 0 || idleFor < this.idleMs)
-        return this.endWhenIdle(sourceId, entry, entry.going > 0 ? this.idleMs : this.idleMs - idleFor);
-      this.evict(sourceId, entry);
+        return this.endWhenIdle(entry, entry.going > 0 ? this.idleMs : this.idleMs - idleFor);
+      this.evict(entry);
     }, inMs);
     entry.timer.unref();
   }
@@ -255,24 +335,16 @@ export class SandboxPool {
   }
 
   /**
-   * Evicts the least recently used idle process of the workspace with the most processes. Its slot is free once it has
-   * ended. When no process is idle and a waiting workspace is below its share, drains the oldest process of a workspace
+   * Evicts the idlest process. Its slot is free once it has ended. When no process is idle and a waiting workspace is below its share, drains the oldest process of a workspace
    * above its share. That process gives back the runs it has not started, and ends after the others.
    */
   private makeRoom(held: ReadonlyMap<string, Holding>): void {
     if (this.stopping.size + this.draining.size >= this.waiting.length) return;
-    const now = this.clock.now();
-    const size = ({ workspaceId }: Entry): number => held.get(workspaceId)?.all ?? 0;
-    const living = [...this.entries.values()].filter((entry) => entry.inner?.alive());
-    const [idle] = living
-      .filter((entry) => entry.going === 0 && now - entry.usedAt >= GRACE_MS)
-      .sort((a, b) => size(b) - size(a) || a.usedAt - b.usedAt);
-    if (idle) return this.evict(idle.sourceId, idle);
+    const idle = this.idlest(held);
+    if (idle) return this.evict(idle);
     const share = Math.max(1, Math.floor(this.maxWarm / Math.max(2, held.size)));
-    const isShort = this.waiting.some(({ entry }) => size(entry) < share);
-    const [longest] = living
-      .filter((entry) => entry.going > 0 && size(entry) > share)
-      .sort((a, b) => size(b) - size(a) || a.startedAt - b.startedAt);
+    const isShort = this.waiting.some(({ entry }) => sizeOf(held)(entry) < share);
+    const longest = longestBusy(this.entries.values(), held, share);
     if (!isShort || !longest) return;
     this.entries.delete(longest.sourceId);
     this.draining.add(longest);
@@ -288,19 +360,23 @@ export class SandboxPool {
   }
 
   private lookAtCpu(): void {
-    for (const entry of [...this.entries.values(), ...this.draining]) {
+    for (const entry of this.all()) {
       if (!entry.inner?.alive()) continue;
+      if (entry.isKept && entry.inner.isSpent()) {
+        this.evict(entry);
+        continue;
+      }
       const spinning = this.meter.look(entry, entry.inner.cpuMs());
       if (!spinning) continue;
       const { sourceId, workspaceId } = entry;
       this.spun++;
-      this.evict(sourceId, entry);
-      this.told({ sourceId, workspaceId, ...spinning });
+      this.evict(entry);
+      this.told({ sourceId, workspaceId, isOfCalls: entry.key !== undefined, ...spinning });
     }
   }
 
-  private evict(sourceId: string, entry: Entry): void {
-    if (this.entries.get(sourceId) === entry) this.entries.delete(sourceId);
+  private evict(entry: Entry): void {
+    if (this.entries.get(entry.sourceId) === entry) this.entries.delete(entry.sourceId);
     this.evicted++;
     void this.stop(entry);
   }

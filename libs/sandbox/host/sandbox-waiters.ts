@@ -22,6 +22,49 @@ export const holdingOf = (held: Map<string, Holding>, workspaceId: string): Hold
   return none;
 };
 
+/** Number of processes of an entry's workspace. */
+export const sizeOf =
+  (held: ReadonlyMap<string, Holding>) =>
+  ({ workspaceId }: Entry): number =>
+    held.get(workspaceId)?.all ?? 0;
+
+/**
+ * The least recently used idle process of the workspace with the most processes. A source's process that was used after
+ * `before` is left out, because its caller may be about to use it.
+ */
+export const idlestOf = (
+  entries: Iterable<Entry>,
+  held: ReadonlyMap<string, Holding>,
+  before: number,
+): Entry | undefined => {
+  const size = sizeOf(held);
+  const [idlest] = [...entries]
+    .filter(({ inner, going }) => inner?.alive() === true && going === 0)
+    .filter(({ isKept, usedAt }) => isKept || usedAt <= before)
+    .sort((a, b) => size(b) - size(a) || a.usedAt - b.usedAt);
+  return idlest;
+};
+
+/** The longest running busy process of the workspace with the most processes, if that has more than `share`. */
+export const longestBusy = (
+  entries: Iterable<Entry>,
+  held: ReadonlyMap<string, Holding>,
+  share: number,
+): Entry | undefined => {
+  const size = sizeOf(held);
+  const [longest] = [...entries]
+    .filter((entry) => entry.inner?.alive() === true && entry.going > 0 && size(entry) > share)
+    .sort((a, b) => size(b) - size(a) || a.startedAt - b.startedAt);
+  return longest;
+};
+
+/** The least recently used kept process of calls of a workspace that has more than `most` of them, but at least one. */
+export const keptBeyond = (entries: Iterable<Entry>, workspaceId: string, most: number): Entry | undefined => {
+  const kept = [...entries].filter((entry) => entry.isKept && entry.workspaceId === workspaceId);
+  if (kept.length <= Math.max(1, most)) return undefined;
+  return kept.reduce((least, each) => (each.usedAt < least.usedAt ? each : least));
+};
+
 /**
  * Picks the next waiter: the one that has waited longest, in the workspace with the fewest processes. With several
  * workspaces, none may have more than half of the starts. Returns undefined when no process may start now.

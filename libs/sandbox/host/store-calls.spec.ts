@@ -12,8 +12,11 @@ const get: Call = ['q', 1, 1, 'get', ID, 'k', null];
 
 const opened = (call: DataStoreAccess['call']) => {
   const answers: { message: unknown; text: string | undefined; sent: () => void }[] = [];
-  const calls = new StoreCalls({ call }, 'o_1', new Set([ID]), (message, text, sent) =>
-    answers.push({ message, text, sent }),
+  const calls = new StoreCalls(
+    { call },
+    'o_1',
+    (_n, store) => store === ID,
+    (message, text, sent) => answers.push({ message, text, sent }),
   );
   return { calls, answers };
 };

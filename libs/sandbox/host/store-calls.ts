@@ -23,7 +23,7 @@ type SendAnswer = (answer: Answer, text: string | undefined, sent: () => void) =
  */
 const MAX_UNANSWERED = 2 * STORE_CALLS;
 
-/** Ids of the data stores that a process may use. */
+/** Ids of the data stores that a process or a call may use. */
 export const storesOf = (props: Readonly<Record<string, BoundProp>>): ReadonlySet<string> =>
   new Set(Object.values(props).flatMap((prop) => (prop.kind === 'store' ? [prop.id] : [])));
 
@@ -38,15 +38,16 @@ export class StoreCalls {
   constructor(
     private readonly access: DataStoreAccess | undefined,
     private readonly workspaceId: string,
-    private readonly allowed: ReadonlySet<string>,
+    /** Whether run `n` may use a data store. */
+    private readonly allowed: (n: number, store: string) => boolean,
     private readonly send: SendAnswer,
   ) {}
 
   /** Starts a call, which is checked in its form (store-call.ts). Throws ProtocolBreach for a forged one. */
-  receive([, , id, op, store, key, number]: Call, raw: Buffer): void {
+  receive([, n, id, op, store, key, number]: Call, raw: Buffer): void {
     // A process that ended left the rest in its spill file. Nobody waits for the answers.
     if (this.closed) return;
-    if (!this.allowed.has(store)) throw new ProtocolBreach('a call to a data store that is no prop of the source');
+    if (!this.allowed(n, store)) throw new ProtocolBreach('a call to a data store that is no prop of the run');
     if (++this.unanswered > MAX_UNANSWERED)
       throw new ProtocolBreach(`more than ${MAX_UNANSWERED} calls to data stores at once`);
     const value = textOf(raw);

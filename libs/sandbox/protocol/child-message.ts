@@ -101,7 +101,12 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
   p: (m, raw) => m.length === 4 && isNumber(m[1]) && isLateKind(m[2]) && isTime(m[3]) && raw <= LATE_DETAIL_BYTES,
   q: (m, raw) => isStoreCall(m, raw),
   x: (m, raw) => m.length === 3 && isNumber(m[1]) && isFinite(m[2]) && raw === 0,
-  d: (m, raw) => m.length === 4 && isNumber(m[1]) && isTime(m[2]) && (m[3] === null || isError(m[3])) && raw === 0,
+  d: (m, raw) =>
+    (m.length === 4 || (m.length === 5 && m[4] === 1)) &&
+    isNumber(m[1]) &&
+    isTime(m[2]) &&
+    (m[3] === null || isError(m[3])) &&
+    raw === 0,
 };
 
 const isMessage = (kind: ChildMessage[0], message: readonly unknown[], rawBytes: number): message is ChildMessage =>

@@ -101,7 +101,7 @@ export type HostMessage =
   /** Raw: the concatenated texts of the events. */
   | { readonly t: 'run'; readonly runs: readonly SentRun[] }
   | { readonly t: 'hook'; readonly n: number; readonly hook: ProcessCall }
-  /** Raw: JSON of the ComponentCall. */
+  /** Raw: JSON of the BoundCall. */
   | { readonly t: 'ask'; readonly n: number }
   /** What waits in `$in`, for the runs and hooks after it. */
   | { readonly t: 'waiting'; readonly events: WaitingEvents }
@@ -171,7 +171,8 @@ export type ChildMessage =
   | readonly ['v', n: number]
   /** Raw: body. */
   | readonly ['r', n: number, status: number, headers: ReplyHeaders, immediate: 0 | 1, base64: 0 | 1]
-  | readonly ['d', n: number, at: number, error: ErrorText | null]
+  /** With `spent`, a call did not leave the process as loading had left it, so it may serve no other one. */
+  | readonly ['d', n: number, at: number, error: ErrorText | null, spent?: 1]
   /** Work that outlived its run, or NO_RUN. Raw: the detail. */
   | readonly ['p', n: number, kind: LateKind, at: number]
   /** Call `id` to a data store, answered by `a`. Raw: JSON of the value of `set`. */
