@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { positionOf, type Position } from '#libs/kernel/events.js';
-import { FORMS } from '#libs/kernel/forms.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type Logger } from '#libs/telemetry/index.js';
@@ -37,6 +36,7 @@ const report = (id: string, position: Position, role = 'router', pressure?: Pres
   role,
   position,
   backlog: 0,
+  uptimeMs: 0,
   ...(pressure ? { pressure } : {}),
 });
 const noFailure = (error: unknown): never => {
@@ -130,7 +130,7 @@ describe('the report of a process', () => {
     reporter.start();
     await until(() => registry.told.length > 0);
     const uptimeMs: unknown = expect.any(Number);
-    const expected = { id: 'p', role: 'router', position: at(3), backlog: 42, uptimeMs, reads: FORMS };
+    const expected = { id: 'p', role: 'router', position: at(3), backlog: 42, uptimeMs };
     expect(registry.told[0]).toEqual(expected);
     position = at(9);
     reporter.moved();

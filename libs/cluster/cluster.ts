@@ -1,6 +1,5 @@
 import { pause, WakeablePause } from '#libs/async/pause.js';
 import { START, type Position } from '#libs/kernel/events.js';
-import { FORMS } from '#libs/kernel/forms.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type Pressure, type ProcessRegistry, type ProcessReport, SILENCE_MS } from '#libs/kernel/process-registry.js';
 import { type CollectionSchema, type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -181,7 +180,7 @@ export class ProcessReporter {
     const backlog = this.backlog();
     const { id, role } = this;
     const uptimeMs = performance.now();
-    return { id, role, position, backlog, uptimeMs, reads: FORMS, ...(pressure ? { pressure } : {}) };
+    return { id, role, position, backlog, uptimeMs, ...(pressure ? { pressure } : {}) };
   }
 }
 

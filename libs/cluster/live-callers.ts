@@ -1,8 +1,12 @@
+import { pause } from '#libs/async/pause.js';
 import { REPLIES } from '#libs/ingress/reply-records.js';
-import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { asError } from '#libs/kernel/error-message.js';
+import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 
 /** How long a process is remembered after its last report. No caller waits this long for a hook. */
 const KEPT_MS = 60 * 60_000;
+/** A hook whose caller is already known starts at once. Interval of looks that make callers known. */
+const LOOK_MS = 2_000;
 
 interface Seen {
   /** Uptime of that process minus the time here. */
@@ -16,6 +20,8 @@ interface Seen {
  */
 export class LiveCallers {
   private readonly seen = new Map<string, Seen>();
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly registry: Pick<ProcessRegistry, 'live'>,
@@ -23,29 +29,41 @@ export class LiveCallers {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Undefined for the address of a process that this one has not seen, and of one that does not tell its uptime. */
+  /** Undefined for the address of a process that this one has not seen. */
   uptimeOf(address: string): number | undefined {
     if (!address.startsWith(REPLIES)) return undefined;
     const seen = this.seen.get(address.slice(REPLIES.length));
     return seen && this.now() + seen.ahead;
   }
 
-  /** Reads which processes live. */
-  readonly live = async (): Promise<readonly ProcessReport[]> => {
+  /** Looks regularly. A failure is told to the caller, and the next look follows. */
+  follow(onFailure: (error: Error) => void): void {
+    this.running = this.run(onFailure);
+  }
+
+  async close(): Promise<void> {
+    this.abort.abort();
+    await this.running;
+  }
+
+  /** Sees the processes of now. Rejects when the registry cannot be read. */
+  async look(): Promise<void> {
     const live = await this.registry.live();
     const at = this.now();
     for (const { id, uptimeMs } of live) {
-      if (uptimeMs === undefined) continue;
       // A report is some time old when it is read. The newest one tells most.
       const ahead = Math.max(uptimeMs - at, this.seen.get(id)?.ahead ?? -Infinity);
       this.seen.set(id, { ahead, at });
     }
     for (const [id, seen] of this.seen) if (at - seen.at > KEPT_MS) this.seen.delete(id);
-    return live;
-  };
+  }
 
-  /** Sees the processes of now. Rejects when the registry cannot be read. */
-  async look(): Promise<void> {
-    await this.live();
+  /** Never rejects. */
+  private async run(onFailure: (error: Error) => void): Promise<void> {
+    const { signal } = this.abort;
+    while (!signal.aborted) {
+      await this.look().catch((error: unknown) => onFailure(asError(error)));
+      await pause(LOOK_MS, signal);
+    }
   }
 }

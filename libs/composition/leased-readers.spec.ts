@@ -4,7 +4,6 @@ import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { enginesForEach } from '#libs/engines/embedded/testing/engines-for-each.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { newCommandId, eventIdOf } from '#libs/kernel/ids.js';
 import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { ClaimedLanes } from '#libs/stream-log/testing/claimed-lanes.js';
@@ -38,7 +37,6 @@ const readersOn = async (engines: EmbeddedEngines, lanes: LaneWrites): Promise<L
     topics,
     logger: createLogger({ level: 'silent', role: 'spec' }),
     platformEvents: { report: () => undefined } as never,
-    forms: ALL_FORMS,
   });
   running.push(readers);
   releases.push(() => void plane.follower.stop());

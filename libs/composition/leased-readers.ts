@@ -1,6 +1,5 @@
 import { type Config } from '#libs/config/index.js';
 import { LeasedWork, type RunningWork } from '#libs/kernel/leased-work.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { type Leases } from '#libs/kernel/leases.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type Projection, type ProjectorStatus } from '#libs/kernel/projection.js';
@@ -13,7 +12,6 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { readModelsApplied } from '../cluster/cluster.js';
 import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
-import { Permit } from './permit.js';
 import {
   dataStoreCleanUpReactor,
   leftMembersReactor,
@@ -34,13 +32,17 @@ export interface LeasedReadersOptions {
   readonly topics: TopicPolicy;
   readonly logger: Logger;
   readonly platformEvents: PlatformEvents;
-  readonly forms: Pick<Forms, 'mayWrite' | 'onWithdrawn'>;
 }
 
 /** Position of a reader that this process does not run; greater than any real position. */
 const END: Position = '9'.repeat(20);
 /** Delay before acquiring a lease, per lease already held. Processes that start together then share about evenly. */
 const HESITATE_MS = 150;
+
+/** Stands for the lease of work that every process does at once. */
+const FOR_ALL: Pick<Leases, 'acquire'> = {
+  acquire: async (name) => ({ name, token: 0, lost: new AbortController().signal, release: async () => undefined }),
+};
 
 /** A reader of a log: under a lease, owned by this process or another, or with a share of the lanes. */
 interface Reader {
@@ -134,43 +136,33 @@ export class LeasedReaders {
   }
 
   /**
-   * Adds a read model over the stream log. The process with its lease cleans it up and takes a share of its lanes. So do
-   * the others, once every living process knows of shares: a projector of an earlier release that gets the lease writes
-   * all lanes.
+   * Adds a read model over the stream log. The process with its lease cleans it up. Every process takes a share of its
+   * lanes.
    */
   private share(projection: StreamProjection, cleanUp: (projector: StreamProjector) => Reactor): void {
-    const { plane, forms } = this.options;
-    let isKeeper = false;
-    const permit = new Permit(() => isKeeper || forms.mayWrite('stream_lanes.1'));
-    forms.onWithdrawn(() => permit.changed());
-    const keeps = (now: boolean): void => {
-      isKeeper = now;
-      permit.changed();
-    };
+    const { engines } = this.options.plane;
     this.add(`projection.${projection.name}`, async (fail) => {
-      const projector = streamProjector(plane.engines, projection, fail);
+      const projector = streamProjector(engines, projection, fail);
       const reacting = await this.react(cleanUp(projector), fail);
-      keeps(true);
       const stop = async (): Promise<void> => {
-        keeps(false);
         await reacting.stop();
         await projector.stop();
       };
       // Without a position: nobody can read what a clean-up removes, so no command waits for it.
       return { status: reacting.status, stop };
     });
-    this.add(`share.${projection.name}`, (fail) => this.consume(projection, fail), permit);
+    this.add(`share.${projection.name}`, (fail) => this.consume(projection, fail), FOR_ALL);
   }
 
-  private add(name: string, start: Start, permit?: Pick<Leases, 'acquire'>): void {
+  private add(name: string, start: Start, leases?: Pick<Leases, 'acquire'>): void {
     const { plane, logger } = this.options;
     const reader: Reader = {
       name,
-      isShare: permit !== undefined,
+      isShare: leases !== undefined,
       work: new LeasedWork({
         name,
-        leases: permit ?? plane.engines.leases,
-        ...(permit ? {} : { hesitateMs: () => this.owned() * HESITATE_MS }),
+        leases: leases ?? plane.engines.leases,
+        ...(leases ? {} : { hesitateMs: () => this.owned() * HESITATE_MS }),
         start: () => this.own(reader, start),
         onFailure: (error) => logger.error({ err: error, lease: name }, 'reader.stopped'),
       }),

@@ -5,7 +5,7 @@ import { type Lease, type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
 import { withProjectionLeases } from './rebuild.js';
 
-const projector: ProcessReport = { id: 'proc_1', role: 'projector', position: positionOf(0), backlog: 0 };
+const projector: ProcessReport = { id: 'proc_1', role: 'projector', position: positionOf(0), backlog: 0, uptimeMs: 0 };
 const router: ProcessReport = { ...projector, id: 'proc_2', role: 'router' };
 
 const config = { ...loadConfig({}), leaseMs: 50 };

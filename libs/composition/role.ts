@@ -2,7 +2,6 @@ import { type Config, keepFilesPrivate, loadConfig, publicUrlOf } from '#libs/co
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
@@ -13,7 +12,6 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { ClusterBacklog, highestOf, ProcessReporter } from '../cluster/cluster.js';
-import { ClusterForms } from '../cluster/cluster-forms.js';
 import { LiveCallers } from '../cluster/live-callers.js';
 import { tellClockSkew } from './clock-skew.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
@@ -35,7 +33,6 @@ export interface OpenEngines {
   readonly config: Config;
   readonly clientId: string;
   readonly onWarning: (text: string, fields: object) => void;
-  readonly forms: Forms;
   readonly retentionOf: TopicPolicy['retentionOf'];
   /** Retries opening an engine until it is available. */
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
@@ -51,8 +48,6 @@ export interface Role extends RoleProcess {
   readonly urls: EndpointUrls;
   readonly reporter: ProcessReporter;
   readonly platformEvents: PlatformEvents;
-  /** The processes that await answers. */
-  readonly callers: LiveCallers;
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
   readonly serveTelemetry: Handler;
   readonly shuttingDown: () => boolean;
@@ -60,6 +55,8 @@ export interface Role extends RoleProcess {
   readonly fail: (error: Error) => void;
   /** Starts to follow the backlogs that all processes report. */
   readonly startBacklog: () => ClusterBacklog;
+  /** Starts to follow which processes await answers. */
+  readonly followCallers: () => LiveCallers;
 }
 
 /**
@@ -100,12 +97,10 @@ const start = async (
   // 3. Engines, however long they take to become available.
   const topics = topicPolicy(config);
   const waiting = new EnginesAwaited(logger, readiness, shutdown);
-  const forms = new ClusterForms(id);
   const engines = await openEngines({
     config,
     clientId: `${name}-${id}`,
     onWarning: (text, fields) => logger.warn(fields, text),
-    forms,
     retentionOf: (topic) => topics.retentionOf(topic),
     awaiting: (engine, open) => waiting.until(engine, open),
   });
@@ -129,9 +124,7 @@ const start = async (
     plane,
     topics,
     reporter,
-    callers: followRegistry(forms, engines, logger, shutdown),
     tables: freshTables(plane, reporter, logger),
-    forms,
     ...port,
     urls: endpointUrls(config, publicUrlOf(config, front.port)),
     handedOver: new HandedOver(pressureSettings(config).source),
@@ -142,6 +135,7 @@ const start = async (
     leased: async (options) => startLeased(options, engines, logger, shutdown),
     reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),
     startBacklog: () => startBacklog(engines, logger, shutdown),
+    followCallers: () => followCallers(engines, logger, shutdown),
   };
   await steps(role);
   starting.isOver = true;
@@ -237,16 +231,10 @@ const freshTables = ({ engines, follower }: ControlPlane, reporter: ProcessRepor
     onDelayed: (error) => logger.warn({ err: error }, 'tables.delayed: events may wait for the event log'),
   });
 
-/** One look at the registry serves both. */
-const followRegistry = (
-  forms: ClusterForms,
-  { registry }: RemoteEngines,
-  logger: Logger,
-  shutdown: Shutdown,
-): LiveCallers => {
+const followCallers = ({ registry }: RemoteEngines, logger: Logger, shutdown: Shutdown): LiveCallers => {
   const callers = new LiveCallers(registry);
-  forms.follow(callers, (error) => logger.warn({ err: error }, 'forms.unknown'));
-  shutdown.add('forms', () => forms.close());
+  callers.follow((error) => logger.warn({ err: error }, 'callers.unknown'));
+  shutdown.add('callers', () => callers.close());
   return callers;
 };
 

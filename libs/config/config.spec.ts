@@ -253,12 +253,6 @@ describe('settings', () => {
     expect(problems({ ...complete, ...env }).map((problem) => problem.split(' ', 1)[0])).toEqual(names);
   });
 
-  it('are refused when streams are to have a prefix and none', () => {
-    const env = { SLUICE_EVENTSTORE_PREFIX: 'a', SLUICE_EVENTSTORE_UNPREFIXED: 'true' };
-    expect(problems(env)).toEqual([expect.stringContaining('unset one of them')]);
-    expect(problems({ SLUICE_EVENTSTORE_UNPREFIXED: 'true' })).toEqual([]);
-  });
-
   it('are named with the nearest known one when unknown', () => {
     const warnings: string[] = [];
     loadConfig({ SLUICE_PROT: '1', SLUICE_MAX_BODY: '2', SLUICE_COLOUR_OF_THE_SKY: 'blue', OTHER: 'x' }, (text) =>

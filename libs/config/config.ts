@@ -64,7 +64,6 @@ interface Contradiction {
 const contradictions = (config: Config, refused: ReadonlySet<string>): string[] =>
   [
     ...wrongPreviousKey(config),
-    ...prefixedAndNot(config),
     ...missingForServers(config),
     ...wrongKafkaSecurity(config),
     ...withoutProxy(config),
@@ -77,13 +76,6 @@ const wrongPreviousKey = ({ secretKey, secretKeyPrevious }: Config): Contradicti
   if (secretKey === null) return about(`is given without ${other}: give the new key as ${other}, or unset it`);
   if (!secretKeyFrom(secretKey).equals(secretKeyFrom(secretKeyPrevious))) return [];
   return about(`is the same key as ${other}: unset it, or give the former key`);
-};
-
-const prefixedAndNot = ({ eventStorePrefix, eventStoreUnprefixed }: Config): Contradiction[] => {
-  if (eventStorePrefix === null || !eventStoreUnprefixed) return [];
-  const [prefix, unprefixed] = [SETTINGS.eventStorePrefix.name, SETTINGS.eventStoreUnprefixed.name];
-  const text = `${prefix} is given with ${unprefixed}, which means streams without a prefix: unset one of them`;
-  return [{ names: [prefix, unprefixed], text }];
 };
 
 const withoutProxy = ({ egressProxy, egressProxyResolves }: Config): Contradiction[] => {

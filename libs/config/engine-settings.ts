@@ -116,21 +116,14 @@ export const engines = {
     accept: (given) => (/^\P{Cc}+$/u.test(given) ? given : undefined),
     sentence: 'Password of SLUICE_KAFKA_USERNAME.',
   }),
-  eventStorePrefix: optionalText({
+  eventStorePrefix: text({
     name: 'SLUICE_EVENTSTORE_PREFIX',
     group: ENGINES,
-    shownDefault: DEFAULT_STREAM_PREFIX,
+    fallback: 'sluice',
     allowed: 'letters, digits, _ and .',
     accept: namespace,
     sentence:
       'Prefix of every stream name, so that installations and other programs can share an EventStoreDB. Do not change it once there are events.',
-  }),
-  eventStoreUnprefixed: flag({
-    name: 'SLUICE_EVENTSTORE_UNPREFIXED',
-    group: ENGINES,
-    fallback: false,
-    sentence:
-      'For an installation whose streams have no prefix, as before there was a default one. Its processes refuse to start without it.',
   }),
   kafkaPrefix: text({
     name: 'SLUICE_KAFKA_PREFIX',

@@ -20,11 +20,9 @@ const world = async () => {
   const schedule = new InMemoryRetrySchedule();
   const failures: string[] = [];
   const nothing = (): void => undefined;
-  const forms = { agreed: true };
   const writer = new OutcomeWriter({
     log,
     schedule,
-    forms: { mayWrite: () => forms.agreed },
     logger: { info: nothing, warn: nothing, error: (_: object, message: string) => void failures.push(message) },
     onFailure: nothing,
     onScheduled: nothing,
@@ -44,7 +42,7 @@ const world = async () => {
         .map(({ delivery }) => delivery)
         .join(' '),
     );
-  return { log, schedule, forms, failures, writer, durable, push, recordsOf };
+  return { log, schedule, failures, writer, durable, push, recordsOf };
 };
 
 describe('the outcomes of deliveries, while the attempts of some cannot be written', () => {
@@ -95,20 +93,5 @@ describe('the attempts of a webhook that wait for the same write', () => {
     await writer.idle();
     expect(recordsOf('attempts')).toEqual(['a', 'b c d']);
     expect(durable).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  it('are records of their own when a process that cannot read the form starts before they are written', async () => {
-    const { log, forms, writer, durable, push, recordsOf } = await world();
-    log.hang('attempts');
-    push('a', 'attempts');
-    push('b', 'attempts');
-    await until(() => log.hangingOf('attempts') === 1);
-    forms.agreed = false;
-    log.refuse('attempts');
-    await until(() => log.hangingOf('attempts') === 2);
-    log.recover('attempts');
-    await writer.idle();
-    expect(recordsOf('attempts')).toEqual(['a', 'b']);
-    expect(durable).toEqual(['a', 'b']);
   });
 });

@@ -1,8 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
-import { type Forms } from '#libs/kernel/forms.js';
-import { type Attempt, attemptRecord, packAttempts } from '#libs/stream-log/attempt-records.js';
-import { eachAlone, PatientPublisher } from '#libs/stream-log/patient-publisher.js';
+import { type Attempt, packAttempts } from '#libs/stream-log/attempt-records.js';
+import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
 import { type DeliveryLogger } from './webhook-settings.js';
@@ -26,7 +25,6 @@ const LINGER_MS = 20;
 export interface OutcomeWriterOptions {
   readonly log: StreamLog;
   readonly schedule: RetrySchedule;
-  readonly forms: Pick<Forms, 'mayWrite'>;
   readonly logger: DeliveryLogger;
   readonly onFailure: () => void;
   /** Called after retries were scheduled, with the earliest due time. */
@@ -53,8 +51,7 @@ export class OutcomeWriter {
     this.attempts = new PatientPublisher({
       log: options.log,
       lingerMs: LINGER_MS,
-      pack: (attempts) =>
-        options.forms.mayWrite('attempts.2') ? packAttempts(attempts) : eachAlone(attempts.map(attemptRecord)),
+      pack: packAttempts,
       onFailure: (error, _topic, retryInMs) => this.failed('log', error, retryInMs),
     });
   }

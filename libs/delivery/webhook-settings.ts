@@ -1,6 +1,5 @@
 import { type Dispatcher } from 'undici';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { REVOKE_MS, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -78,7 +77,6 @@ export interface WebhookWorkerOptions {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly schedule: RetrySchedule;
-  readonly forms: Pick<Forms, 'mayWrite'>;
   readonly directory: WebhookDirectory;
   /** A delivery waits until `directory` may decide about it. */
   readonly tables: FreshTables;

@@ -29,7 +29,7 @@ export interface WebhookWorker {
  * delivery is acknowledged only when its result is durable, and its next attempt if there is one.
  */
 export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {
-  const { log, schedule, forms, clock, logger, topics, tables, metrics } = options;
+  const { log, schedule, clock, logger, topics, tables, metrics } = options;
   const settings = { ...DEFAULT_WEBHOOK_SETTINGS, ...options.settings };
   const random = options.random ?? Math.random;
   const onFailure = (): void => metrics?.onWriteFailure?.();
@@ -38,7 +38,6 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   const outcomes = new OutcomeWriter({
     log,
     schedule,
-    forms,
     logger,
     onFailure,
     onScheduled: (dueAt) => pump?.expect(dueAt),

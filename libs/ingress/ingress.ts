@@ -8,7 +8,6 @@ import { Faults } from '../kernel/faults.js';
 import { type Clock } from '../kernel/clock.js';
 import { SANDBOX_POLICY } from '../component-model/endpoint-reply.js';
 import { type HttpReply } from '../component-model/run-output.js';
-import { type Forms } from '../kernel/forms.js';
 import { ask, isDropped } from '../stream-log/ask.js';
 import { httpInvocation, type Invocation, testEventInvocation } from '../stream-log/invocations.js';
 import { bytesAbove, EVENT_BYTES } from '../stream-log/record-limits.js';
@@ -50,7 +49,6 @@ export interface IngressDependencies {
   /** Proxies whose headers about the client are trusted. */
   readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   readonly clock: Clock;
-  readonly forms: Pick<Forms, 'mayWrite'>;
   readonly metrics: { accepted(): void; refused(status: number): void };
   /** Called for each event that was refused for want of room or quota. Must not throw. */
   readonly onRefused?: (target: EndpointTarget, refusal: Refusal) => void;
@@ -170,7 +168,7 @@ export class Ingress {
         clientIp: client.address,
         url: `${client.scheme}://${client.host}${req.url ?? ''}`,
       };
-      event = await endpointEvent(request, !switches.notrigger && deps.forms.mayWrite('http_event.2'));
+      event = await endpointEvent(request, !switches.notrigger);
     } catch (error) {
       if (error instanceof RefusedRequest) return this.refuse(res, 400, error.code, error.message);
       throw error;

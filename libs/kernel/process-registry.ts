@@ -4,7 +4,7 @@ import { type Position } from './events.js';
 export interface Pressure {
   readonly sources: Readonly<Record<string, number>>;
   readonly workspaces: Readonly<Record<string, number>>;
-  /** Number of sources of these workspaces that have unfinished records. A former release does not tell. */
+  /** Number of sources of these workspaces that have unfinished records. Absent from webhook workers. */
   readonly sourcesOf?: Readonly<Record<string, number>>;
 }
 
@@ -19,10 +19,8 @@ export interface ProcessReport {
   readonly backlog: number;
   /** Largest owners of these records; absent when no owner has many. */
   readonly pressure?: Pressure;
-  /** How long it had run when it reported, by its monotonic clock. A former release does not tell. */
-  readonly uptimeMs?: number;
-  /** Forms that it reads (forms.ts). A process of a release from before them names none. */
-  readonly reads?: readonly string[];
+  /** How long it had run when it reported, by its monotonic clock. */
+  readonly uptimeMs: number;
 }
 
 /** Registry of live processes and their reports. */

@@ -11,7 +11,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => atte
 const countsOf = (attempts: Parameters<typeof packAttempts>[0]) => packAttempts(attempts).map(({ count }) => count);
 
 describe('the records of attempts', () => {
-  it('hold one attempt as every release reads it', () => {
+  it('hold one attempt as a record of its own', () => {
     const packed = packAttempts([attemptAt(1)]);
     expect(packed).toEqual([{ record: attemptRecord(attemptAt(1)), count: 1 }]);
     expect(packed[0]?.record).toEqual({
@@ -42,7 +42,7 @@ describe('the records of attempts', () => {
     expect(packed && attemptsOf(packed.record)).toEqual(attempts);
   });
 
-  it('are passed over by an earlier release when they hold several: they have no id', () => {
+  it('have no id when they hold several', () => {
     const [packed] = packAttempts(numbered(2));
     expect(packed?.record.headers['id']).toBeUndefined();
   });

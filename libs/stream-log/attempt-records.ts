@@ -38,7 +38,7 @@ export interface Attempt {
 export const MAX_TOGETHER = 64;
 export const MAX_CHARACTERS = 256 << 10;
 
-/** Marks a record of several attempts, form `attempts.2`. Holds their number. */
+/** Marks a record of several attempts. Holds their number. */
 const TOGETHER = 'attempts';
 
 /** Fixed positions of an attempt in the value of a record of several. */

@@ -1,5 +1,3 @@
-export { FIRST_STREAM } from './first-stream.js';
-
 /** Published contract of the tenancy context: users, workspaces and API keys. */
 export interface UserRegistered {
   readonly type: 'UserRegistered';

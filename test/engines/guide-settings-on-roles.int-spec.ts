@@ -109,7 +109,7 @@ const roleWith = (name: string, set: string): Server => {
       SLUICE_KAFKA_PREFIX: `${namespace}.`,
       SLUICE_MONGO_URL: mongoUrl,
       SLUICE_EVENTSTORE_URL: given.eventStore,
-      ...(name === 'SLUICE_EVENTSTORE_UNPREFIXED' ? {} : { SLUICE_EVENTSTORE_PREFIX: `${namespace}.` }),
+      SLUICE_EVENTSTORE_PREFIX: `${namespace}.`,
       SLUICE_SECRET_KEY: randomBytes(32).toString('hex'),
       SLUICE_PUBLIC_URL: 'http://127.0.0.1:3000',
       [name]: set,

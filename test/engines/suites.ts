@@ -66,6 +66,6 @@ export const FAULT_SPECS: readonly string[] = [
   'test/engines/engines-away',
   'test/engines/faults-roles',
   'test/engines/kill9-roles',
-  'test/engines/mixed-releases',
+  'test/engines/rolling-restart',
   'test/engines/three-brokers',
 ];

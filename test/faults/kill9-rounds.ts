@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiClient, type Source } from '#test/harness/api-client.js';
-import { ROOT } from '#test/harness/paths.js';
 import { Server } from '#test/harness/server.js';
 import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 import { eventually } from '#test/harness/wait.js';
@@ -18,8 +17,6 @@ export interface KillOptions {
   readonly say: (line: string) => void;
   /** The server's disk, whose power is cut at each kill. Default: a folder, which keeps what was written. */
   readonly disk?: CutDisk;
-  /** Folder of the last release, built. The first half of the rounds runs it, the second half this checkout. */
-  readonly from?: string;
 }
 
 export interface KillReport {
@@ -46,8 +43,8 @@ const BARRIER = 1_000_000_000;
  * end.
  */
 export const runKillRounds = async (options: KillOptions): Promise<KillReport> => {
-  const { disk, from } = options;
-  const server = new Server({ ...(disk && { dataDir: disk.dataDir }), ...(from !== undefined && { program: from }) });
+  const { disk } = options;
+  const server = new Server({ ...(disk && { dataDir: disk.dataDir }) });
   const api = new ApiClient(server);
   const receiver = await WebhookReceiver.start();
   const gate = new Gate();
@@ -144,7 +141,7 @@ const deployAll = async ({
 };
 
 /** Resolves with the number of kills, with the server up and the gate open. */
-const killRounds = async ({ rounds, seed, say, disk, from }: KillOptions, scene: Scene): Promise<number> => {
+const killRounds = async ({ rounds, seed, say, disk }: KillOptions, scene: Scene): Promise<number> => {
   const { server, gate, load, receiver } = scene;
   const random = randomOf(seed);
   let kills = 0;
@@ -158,7 +155,6 @@ const killRounds = async ({ rounds, seed, say, disk, from }: KillOptions, scene:
     await pause(SHORTEST_LOAD_MS + random() * (LONGEST_LOAD_MS - SHORTEST_LOAD_MS));
     gate.shut();
     await kill();
-    if (from !== undefined && round === Math.ceil(rounds / 2)) server.use(ROOT);
     // Sometimes kills the next start too, in the middle of recovery.
     if (random() < 0.3) {
       server.launch();

@@ -1,5 +1,4 @@
 import { openKafka } from '#libs/engines/kafka/index.js';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { Deployment, type EngineAddresses } from '#test/harness/deployment.js';
 import { type Server } from '#test/harness/server.js';
 import { eventually } from '#test/harness/wait.js';
@@ -21,7 +20,6 @@ export const queuedRoles = (engines: EngineAddresses): QueuedTarget => {
         prefix: deployment.common['SLUICE_KAFKA_PREFIX'] ?? '',
         clientId: 'rewind',
         replicationFactor: 1,
-        forms: ALL_FORMS,
         onWarning: () => undefined,
       });
       try {

@@ -35,12 +35,11 @@ export const rebuildProblems = async (
   api: ApiClient,
   sources: readonly Source[],
   webhookIds: readonly string[],
-  program = ROOT,
 ): Promise<string[]> => {
   const read = (): Promise<Answers> => readAnswers(api, sources, webhookIds);
   const before = await stableAnswers(read);
   await Promise.all(processes.projector.map((server) => server.stop()));
-  await promisify(execFile)(process.execPath, [join(program, 'dist/apps/cli/src/main.js'), 'rebuild'], {
+  await promisify(execFile)(process.execPath, [join(ROOT, 'dist/apps/cli/src/main.js'), 'rebuild'], {
     env: { PATH: process.env.PATH ?? '', SLUICE_DATA_DIR: join(dataDir, 'rebuild'), ...settings },
     cwd: dataDir,
     maxBuffer: 16 * 1024 * 1024,

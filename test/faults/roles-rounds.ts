@@ -162,7 +162,7 @@ class Killer {
   }
 }
 
-export const holdsOrLate = (what: string, holds: () => boolean): Promise<string[]> =>
+const holdsOrLate = (what: string, holds: () => boolean): Promise<string[]> =>
   eventually(what, () => (holds() ? [] : undefined), QUIET_TIMEOUT_MS, 100).catch((error: unknown) => [String(error)]);
 
 /** Adds to the load's ledgers the events that the chain must emit for those that the relay accepted. */
@@ -171,8 +171,7 @@ export const allLedgers = ({ load, sources }: RolesScene): readonly Ledger[] => 
   return relayed ? [...load.ledgers, { ...relayed, source: sources.chain, unexpected: new Map() }] : load.ledgers;
 };
 
-/** `program` is the folder of the one that rebuilds. Default: this checkout. */
-export const finalProblems = async (scene: RolesScene, program?: string): Promise<string[]> => {
+export const finalProblems = async (scene: RolesScene): Promise<string[]> => {
   const { api, deployment, receiver, load, sources, deployer, webhookId } = scene;
   // A last event after all others shows how many runs each counter has had.
   await eventually('the last event is taken', async () =>
@@ -196,6 +195,6 @@ export const finalProblems = async (scene: RolesScene, program?: string): Promis
     ...counters.flatMap((source) => counterProblems(receiver, source)),
     ...histories.flat(),
     ...(await deployer.problems()),
-    ...(await rebuildProblems(deployment, api, all, [webhookId], program)),
+    ...(await rebuildProblems(deployment, api, all, [webhookId])),
   ];
 };

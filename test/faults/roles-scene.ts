@@ -39,22 +39,19 @@ export interface SceneOptions {
   readonly deployEveryMs?: number;
   /** Sources of the deployer above which the oldest is deleted. Default: no limit. */
   readonly keep?: number;
-  /** Folder of the built program. Default: this checkout. */
-  readonly program?: string;
   /** Called before the processes start, for what each of them needs. */
   readonly prepare?: (deployment: Deployment) => Promise<void>;
 }
 
 /** Sets up the scene, runs the test, and cleans up. A failure includes the last output of the processes. */
 export const onRolesScene = async <T>(
-  { engines, copies, env, deployEveryMs, keep, program, prepare }: SceneOptions,
+  { engines, copies, env, deployEveryMs, keep, prepare }: SceneOptions,
   play: (scene: RolesScene) => Promise<T>,
 ): Promise<T> => {
   const deployment = new Deployment({
     engines,
     copies: typeof copies === 'number' ? Object.fromEntries(ROLES.map((role) => [role, copies])) : copies,
     env: { SLUICE_EVENTS_KEPT: '200', ...env },
-    ...(program === undefined ? {} : { program }),
   });
   const api = new ApiClient(deployment);
   const gate = new Gate();

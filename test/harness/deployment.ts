@@ -25,7 +25,7 @@ export interface EngineAddresses {
   readonly eventStore: string;
 }
 
-export interface DeploymentOptions extends Pick<ServerOptions, 'env' | 'program'> {
+export interface DeploymentOptions extends Pick<ServerOptions, 'env'> {
   /** Default: the servers given by the environment (`npm run test:engines`). */
   readonly engines?: EngineAddresses;
   /** Number of processes per role. Default: one each. */
@@ -53,15 +53,13 @@ export class Deployment implements TestServer {
   private readonly namespace = `t${randomBytes(6).toString('hex')}`;
   private readonly kafka: string;
   private readonly mongo: string;
-  private readonly program: string | undefined;
   /** Settings of every process. */
   readonly common: Readonly<Record<string, string | undefined>>;
   private proxy: FrontProxy | undefined;
   /** Whether the proxy sends requests to a process that runs, as a probe of its readiness would decide. Default: yes. */
   serves: (server: Server) => boolean = () => true;
 
-  constructor({ env, copies = {}, engines = givenEngines(), program }: DeploymentOptions = {}) {
-    this.program = program;
+  constructor({ env, copies = {}, engines = givenEngines() }: DeploymentOptions = {}) {
     this.kafka = engines.kafka;
     this.mongo = mongoUrlOf(engines.mongo, this.namespace);
     this.common = {
@@ -151,8 +149,7 @@ export class Deployment implements TestServer {
 
   private make(app: RoleName, number: number): Server {
     const dataDir = join(this.dataDir, `${app}-${number}`);
-    const program = this.program === undefined ? {} : { program: this.program };
-    return new Server({ app, dataDir, env: this.common, readyTimeoutMs: 180_000, pollMs: 50, ...program });
+    return new Server({ app, dataDir, env: this.common, readyTimeoutMs: 180_000, pollMs: 50 });
   }
 
   private running(role: RoleName): readonly string[] {

@@ -15,8 +15,6 @@ export interface ServerOptions {
   readonly app?: string;
   /** Settings in addition to the harness's own. undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Folder of the built program. Default: this checkout. */
-  readonly program?: string;
   /** Default: a new temp folder, removed by `close`. */
   readonly dataDir?: string;
   readonly readyTimeoutMs?: number;
@@ -29,7 +27,6 @@ export interface ServerOptions {
   readonly pollMs?: number;
 }
 
-const mainOf = (program: string, app: string): string => join(program, 'dist/apps', app, 'src/main.js');
 /** Flags of Node as in `npm start`, so that tests and measurements use the users' configuration. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const FLAGS = scripts.start
@@ -68,7 +65,7 @@ export class Server implements TestServer {
   private killed = false;
   private readonly env: Record<string, string>;
   private readonly app: string;
-  private main: string;
+  private readonly main: string;
   private readonly readyTimeoutMs: number;
   private readonly pollMs: number;
   private readonly diskMb: number | undefined;
@@ -83,7 +80,7 @@ export class Server implements TestServer {
 
   constructor(options: ServerOptions = {}) {
     this.app = options.app ?? 'standalone';
-    this.main = mainOf(options.program ?? ROOT, this.app);
+    this.main = join(ROOT, 'dist/apps', this.app, 'src/main.js');
     this.ownsDir = options.dataDir === undefined;
     this.dataDir = options.dataDir ?? tempDir('data');
     this.readyTimeoutMs = options.readyTimeoutMs ?? 30_000;
@@ -142,11 +139,6 @@ export class Server implements TestServer {
   /** Changes a setting for the next start. */
   setting(name: string, value: string): void {
     this.env[name] = value;
-  }
-
-  /** Changes the folder of the program for the next start. */
-  use(program: string): void {
-    this.main = mainOf(program, this.app);
   }
 
   /** Spawns without waiting for readiness, so that tests can kill it during its start. */

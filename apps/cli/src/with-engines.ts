@@ -8,7 +8,6 @@ import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { engineProblem } from '#libs/hosting/start-problem.js';
 import { systemClock } from '#libs/kernel/clock.js';
-import { FormsOnceSeen } from '#libs/kernel/forms.js';
 import { newId } from '#libs/kernel/ids.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 
@@ -71,7 +70,6 @@ const withEmbedded = async (work: Work, config: Config, keys: SecretKeys): Promi
     clock: systemClock,
     ...keys,
     onFatal: (error) => (failure = error),
-    onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   try {
     await work(engines, config);
@@ -84,16 +82,13 @@ const withEmbedded = async (work: Work, config: Config, keys: SecretKeys): Promi
 const withDistributed = async (work: Work, config: Config): Promise<void> => {
   // Imported on demand, because the embedded engine does not need the drivers.
   const { openDistributed } = await import('#libs/engines/distributed/index.js');
-  const forms = new FormsOnceSeen();
   const engines = await openDistributed({
     config,
     awaiting,
     clientId: `cli-${newId('proc', systemClock.now())}`,
     onWarning: (text) => process.stderr.write(`${text}\n`),
-    forms,
   });
   try {
-    await forms.look(engines.registry);
     await work(engines, config);
   } finally {
     await engines.close();

@@ -154,7 +154,6 @@ const openApi = (parts: ApiParts, edge: Edge) => {
 /** Opens the data directory with the key of its secrets. */
 const openEngines = async (
   config: Config,
-  logger: Logger,
   onFatal: (error: Error) => void,
 ): Promise<EmbeddedEngines> => {
   const { dataDir, secretKey: given, secretKeyPrevious } = config;
@@ -168,7 +167,6 @@ const openEngines = async (
     clock: systemClock,
     onFatal,
     fetchBytes,
-    onProgress: (text) => logger.info({ dataDir }, `data_directory.migrating: ${text}`),
   });
   checkSecretKeyUnchanged(dataDir, secretKey, given, secretKeyPrevious);
   return engines;
@@ -205,7 +203,7 @@ const start = async (): Promise<void> => {
 
   // 3. Engines on the data directory, which only this process uses from here on.
   const fail = (error: Error): void => shutdown.fail(error);
-  const engines = await openEngines(config, logger, fail);
+  const engines = await openEngines(config, fail);
   shutdown.add('engines', () => engines.close());
   if (directory.lacksReadModels) await restoreReadModels(engines, config, logger);
   const readiness = new Readiness();

@@ -2,7 +2,6 @@ import { startPlatformEvents } from '#libs/composition/platform-events.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { pressureSettings } from '#libs/composition/pressure.js';
 import { type RoleProcess } from '#libs/composition/roles/role-process.js';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { TableFreshness } from '#libs/kernel/table-freshness.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 
@@ -25,7 +24,6 @@ export const oneProcess = (
   );
   return {
     ...given,
-    forms: ALL_FORMS,
     tables: new TableFreshness({
       follower: plane.follower,
       lastPosition: () => plane.engines.events.lastPosition(),

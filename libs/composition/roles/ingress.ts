@@ -22,7 +22,7 @@ export interface IngressRoleOptions {
 
 /** Role `ingress`, step 1 of the path of an event. Admits what the other roles can take. The caller serves requests. */
 export const startIngressRole = (
-  { config, plane, topics, forms, logger, metrics, platformEvents, closing }: RoleProcess,
+  { config, plane, topics, logger, metrics, platformEvents, closing }: RoleProcess,
   { backlog, room, counting, relay, bytes }: IngressRoleOptions,
 ): Ingress => {
   const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
@@ -49,7 +49,6 @@ export const startIngressRole = (
     replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
     proxies: new TrustedProxies(config.trustedProxies),
     clock: plane.clock,
-    forms,
     metrics: metrics.ingress,
     onRefused: ({ sourceId, workspaceId }, { code, text }) => {
       // The disk is watched and told of by itself.

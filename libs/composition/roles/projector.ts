@@ -11,10 +11,9 @@ export const startProjectorRole = ({
   readiness,
   reporter,
   platformEvents,
-  forms,
   closing,
 }: Role): void => {
-  const readers = new LeasedReaders({ config, plane, topics, logger, platformEvents, forms });
+  const readers = new LeasedReaders({ config, plane, topics, logger, platformEvents });
   readers.start();
   closing('read models', () => readers.close());
 

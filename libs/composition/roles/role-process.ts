@@ -1,7 +1,6 @@
 import { type Config } from '#libs/config/index.js';
 import { type Arrival } from '#libs/ingress/admission.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
@@ -19,7 +18,6 @@ export interface RoleProcess {
   /** Whether the tables of the plane are new enough to decide about an event. */
   readonly tables: FreshTables;
   readonly topics: TopicPolicy;
-  readonly forms: Forms;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Tells users what happens to their resources. */

@@ -20,14 +20,13 @@ export const startWebhookWorkerRole = async (
   own: RoleProcess,
   { egress, pump }: WebhookWorkerRoleOptions,
 ): Promise<WebhookWorker> => {
-  const { config, plane, tables, topics, forms, logger, metrics, closing, leased, reportBacklog } = own;
+  const { config, plane, tables, topics, logger, metrics, closing, leased, reportBacklog } = own;
   const { engines, clock, views, handleCommand } = plane;
   const { log, schedule } = engines;
   const worker = await startWebhookWorker({
     log,
     schedule,
     topics,
-    forms,
     clock,
     logger,
     metrics: metrics.webhooks,

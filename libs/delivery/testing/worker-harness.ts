@@ -2,7 +2,6 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { type ServerResponse } from 'node:http';
 import { Agent } from 'undici';
 import { systemClock } from '#libs/kernel/clock.js';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { type AttemptValue, attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -71,7 +70,6 @@ export class WorkerHarness {
     const worker = await startWebhookWorker({
       log: this.log,
       schedule: this.schedule,
-      forms: ALL_FORMS,
       clock: systemClock,
       dispatcher: this.agent,
       topics: TOPICS,

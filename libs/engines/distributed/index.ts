@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/config/index.js';
-import { DEFAULT_STREAM_PREFIX } from '#libs/config/engine-settings.js';
 import { CommonClock } from '#libs/kernel/common-clock.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { Faults } from '#libs/kernel/faults.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
-import { FIRST_STREAM } from '#libs/tenancy/published.js';
 import { eventStoreFault, LargeData, openEventStoreDb } from '../eventstoredb/index.js';
 import { faultOf } from '../faults.js';
 import { kafkaFault, openKafka } from '../kafka/index.js';
@@ -20,7 +17,6 @@ export interface DistributedOptions {
   /** Identifies this process to the servers. */
   readonly clientId: string;
   readonly onWarning: (text: string, fields: object) => void;
-  readonly forms: Forms;
   /** Set when this process runs sources. It then publishes the outboxes that dead processes left. */
   readonly relaysLeftOutboxes?: boolean;
   /** Retention by the name of a topic. Without it, this process drops only what every group has read. */
@@ -52,7 +48,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   // The secrets are not in this directory, so it need not wait for their rotation.
   adoptSecretKey(dataDir, secretKey);
   const events = awaiting('EventStoreDB', () =>
-    openEventStoreDb({ url: given(config.eventStoreUrl), ...streamsOf(config), onWarning }),
+    openEventStoreDb({ url: given(config.eventStoreUrl), prefix: config.eventStorePrefix, onWarning }),
   );
   const log = awaiting('Kafka', () => openLog(options, clock));
   const mongo = awaiting('MongoDB', () =>
@@ -71,7 +67,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
   const { readModels, lanes, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {
-    events: new LargeData(eventStore, blobs, () => options.forms.mayWrite('event_data.2')),
+    events: new LargeData(eventStore, blobs),
     log: kafka,
     readModels,
     lanes,
@@ -106,7 +102,7 @@ export const openDistributed = async (options: DistributedOptions) => {
 };
 
 const openLog = (
-  { config, clientId, forms, retentionOf, onWarning }: DistributedOptions,
+  { config, clientId, retentionOf, onWarning }: DistributedOptions,
   clock: CommonClock,
 ): ReturnType<typeof openKafka> =>
   openKafka({
@@ -122,16 +118,8 @@ const openLog = (
     fetchBytes: megabytesOrShare(config.inHandMb),
     retentionOf,
     keptMs: config.emitsRetentionDays * 86_400_000,
-    forms,
     onWarning,
   });
-
-/** Only the default prefix may not be used beside an installation without one. Who gives a prefix has decided. */
-const streamsOf = (config: Config): { readonly prefix: string; readonly refuseUnprefixed?: string } => {
-  if (config.eventStoreUnprefixed) return { prefix: '' };
-  if (config.eventStorePrefix !== null) return { prefix: config.eventStorePrefix };
-  return { prefix: DEFAULT_STREAM_PREFIX, refuseUnprefixed: FIRST_STREAM };
-};
 
 /** Never null here: reading the settings already checked that SLUICE_ENGINE=distributed has them. */
 const given = (url: string | null): string => {

@@ -15,6 +15,7 @@ import { enginesForEach } from './testing/engines-for-each.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
 import { tableOf, whereClause } from './read-models/read-model-tables.js';
 import { refusal } from './writer/refusal.js';
+import { SCHEMA } from './writer/schema.js';
 import { Database } from './writer/sqlite-driver.js';
 import { MAX_GROUP_BYTES, Writer } from './writer/writer.js';
 
@@ -60,17 +61,19 @@ describe('the data directory', () => {
     expect(said).toContain(`in use by the process with pid ${process.pid}`);
   });
 
-  it('of a newer version is refused, and its lock released', async () => {
+  it.each(['events', 'data', 'read'])('with another schema in %s.db is refused, and its lock released', async (file) => {
     await (await engines()).close();
-    const db = new Database(join(installation.dataDir, 'data.db'));
-    db.exec('PRAGMA user_version = 99');
-    db.close();
+    const give = (schema: number): void => {
+      const db = new Database(join(installation.dataDir, `${file}.db`));
+      db.exec(`PRAGMA user_version = ${schema}`);
+      db.close();
+    };
+    give(99);
     const refused = engines();
     await expect(refused).rejects.toThrow(UnusableDataDirectory);
-    await expect(refused).rejects.toThrow(/data\.db has schema 99, this version of Sluice knows up to 8/);
-    const again = new Database(join(installation.dataDir, 'data.db'));
-    again.exec('PRAGMA user_version = 8');
-    again.close();
+    const text = `${file}.db has schema 99, and this version of Sluice needs schema ${SCHEMA}: start the version that wrote it`;
+    await expect(refused).rejects.toThrow(text);
+    give(SCHEMA);
     await engines();
   });
 
@@ -229,7 +232,7 @@ describe('group commit', () => {
       parentPort.on('message', () => process.exit(3));
       parentPort.postMessage({ type: 'ready' });`;
     const entry = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-    const writer = await Writer.start(installation.dataDir, ['data'], (error) => fatal.push(error), { entry });
+    const writer = await Writer.start(installation.dataDir, ['data'], (error) => fatal.push(error), entry);
     const both = await Promise.allSettled([writer.submit('drop_source', 'a'), writer.submit('drop_source', 'b')]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(writer.submit('drop_source', 'c')).rejects.toThrow('the writer thread ended with code 3');

@@ -49,8 +49,6 @@ export interface EmbeddedOptions {
   readonly dataStoreLimits?: DataStoreLimits;
   /** Limit on the records that are held for consumers, in bytes. Default: a quarter of the heap, 256 MB at most. */
   readonly fetchBytes?: number | undefined;
-  /** Told every few seconds while the format of a file is changed. */
-  readonly onProgress?: (text: string) => void;
 }
 
 export interface EmbeddedStats extends WriterStats {
@@ -108,7 +106,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
       if (!fatal) options.onFatal(error);
       fatal = true;
     };
-    writer = await Writer.start(dataDir, FILES, onFatal, { onProgress: options.onProgress });
+    writer = await Writer.start(dataDir, FILES, onFatal);
     const reader = (file: FileName): Database => {
       const db = new Database(join(dataDir, `${file}.db`), { readOnly: true });
       readers.push(db);

@@ -19,11 +19,11 @@ const harness =
     const blobs = memoryBlobs();
     let store: EventStoreDbEventStore = await openEventStoreDb(options);
     const made = {
-      port: new LargeData(store, blobs, () => true),
+      port: new LargeData(store, blobs),
       reopen: async () => {
         await store.close();
         store = await openEventStoreDb(options);
-        made.port = new LargeData(store, blobs, () => true);
+        made.port = new LargeData(store, blobs);
         return made.port;
       },
       flush: () => Promise.resolve(),

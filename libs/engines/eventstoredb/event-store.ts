@@ -32,7 +32,6 @@ import { settled, type Look } from './settled.js';
 import { streamNames, type StreamNames } from './stream-names.js';
 import { follow, type LostServer } from './subscription.js';
 import { refuseOldServer } from './server-version.js';
-import { refuseUnprefixed } from './unprefixed.js';
 
 const OPEN_MS = 3_000;
 const DENIED_AGAIN_MS = 2_000;
@@ -47,10 +46,8 @@ const LARGEST_PAGE = 1_024;
 export interface EventStoreDbOptions {
   /** `esdb://[user:password@]host:port[,…][?tls=false]`, or `esdb+discover://…`. */
   readonly url: string;
-  /** Letters, digits, `_`, `.`; '' for none. Separates installations and test runs on one cluster (stream-names.ts). */
+  /** Letters, digits, `_`, `.`. Separates installations and test runs on one cluster (stream-names.ts). */
   readonly prefix: string;
-  /** A stream of every installation. If it is there without a prefix, opening rejects with RefusedStart. */
-  readonly refuseUnprefixed?: string;
   /** Called once each time that a subscription loses the server, and once for the first event of another program. */
   readonly onWarning: (text: string, fields: object) => void;
   /** Default false (docs/adr/0013). */
@@ -59,13 +56,12 @@ export interface EventStoreDbOptions {
 
 /** Rejects within about 3 s, naming the server, when it does not answer; with RefusedStart when it may not be used. */
 export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<EventStoreDbEventStore> => {
-  const { url, prefix, onWarning, batchAppend = false, refuseUnprefixed: stream } = options;
+  const { url, prefix, onWarning, batchAppend = false } = options;
   const names = streamNames(prefix);
   const connection = connect({ url, batchAppend, onWarning });
   try {
     await allowed(connection);
     await refuseOldServer(connection, OPEN_MS);
-    if (stream !== undefined) await refuseUnprefixed(connection.client, { server: connection.server, stream, prefix });
   } catch (error) {
     await connection.close();
     throw error;

@@ -1,7 +1,6 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
-import { DomainError } from '#libs/kernel/domain-error.js';
 import {
   AppendTooLarge,
   type AppendResult,
@@ -42,14 +41,9 @@ export class LargeData implements EventStore {
   constructor(
     private readonly store: EventStore,
     private readonly blobs: Blobs,
-    /** Whether every living process reads events whose data is a blob. */
-    private readonly mayWrite: () => boolean,
   ) {}
 
-  /**
-   * Rejects with AppendTooLarge when the events are too large even without their data, and with platform.unavailable while
-   * a process lives that could not read them.
-   */
+  /** Rejects with AppendTooLarge when the events are too large even without their data. */
   async append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> {
     for (;;) {
       const { limit } = this;
@@ -101,14 +95,6 @@ export class LargeData implements EventStore {
       return { index, size };
     });
     if (total <= budget) return events;
-    if (!this.mayWrite()) {
-      throw new DomainError(
-        'platform.unavailable',
-        `the change writes ${total} bytes of events, and above ${budget} every process must be of this release and known ` +
-          'for 10 s: try again then',
-        { actual: total, limit: budget, retry_after: 10 },
-      );
-    }
     const light = [...events];
     for (const { index } of sizes.sort((a, b) => b.size - a.size)) {
       const event = events[index];

@@ -47,6 +47,6 @@ const isPlainObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
 
 /** Whether this program wrote an event with this metadata. Only events of commands have it. */
-export const isOurs = (metadata: unknown): metadata is EventMetadata =>
+const isOurs = (metadata: unknown): metadata is EventMetadata =>
   isPlainObject(metadata) &&
   ['commandId', 'workspaceId'].every((name) => name in metadata && typeof metadata[name as never] === 'string');

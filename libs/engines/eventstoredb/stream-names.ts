@@ -3,7 +3,7 @@ import { streamNameFilter, type Filter } from '@eventstore/db-client';
 /** A filtered subscription reports its position about once per this many scanned events. */
 const CHECKPOINT_WINDOW = 256;
 
-/** Names of streams on the server: `<prefix>.<category>-<id>`, or unchanged without a prefix. */
+/** Names of streams on the server: `<prefix>.<category>-<id>`. */
 export interface StreamNames {
   onServer(stream: string): string;
   /** The name without the prefix; undefined for a stream of the system or of another installation. */
@@ -14,16 +14,15 @@ export interface StreamNames {
 
 /**
  * A dot ends the prefix, and no category contains one. So an installation does not see streams of another whose prefix
- * begins with its own. Without a prefix it sees no stream that has one. The server's category projection uses the text
- * before the first `-`, here `{prefix}.{category}`. A prefix with a `-` would put all its streams in one category.
+ * begins with its own. The server's category projection uses the text before the first `-`, here `{prefix}.{category}`. A
+ * prefix with a `-` would put all its streams in one category.
  */
 export const streamNames = (prefix: string): StreamNames => {
-  if (!/^[\w.]*$/.test(prefix)) {
-    throw new Error(`the stream prefix may hold letters, digits, "_" and ".", and no "-": "${prefix}"`);
+  if (!/^[\w.]+$/.test(prefix)) {
+    throw new Error(`the stream prefix holds letters, digits, "_" and ".", and no "-": "${prefix}"`);
   }
-  const start = prefix === '' || prefix.endsWith('.') ? prefix : `${prefix}.`;
-  const unprefixed = '^[^$.\\-][^.\\-]*(-|$)';
-  const pattern = new RegExp(unprefixed);
+  const start = prefix.endsWith('.') ? prefix : `${prefix}.`;
+  const pattern = /^[^$.-][^.-]*(-|$)/;
   return {
     onServer: (stream) => {
       if (!pattern.test(stream)) throw new Error(`a stream is named {category}-{id}, without "." or "$": "${stream}"`);
@@ -34,11 +33,12 @@ export const streamNames = (prefix: string): StreamNames => {
       const stream = onServer.slice(start.length);
       return pattern.test(stream) ? stream : undefined;
     },
-    filter: (checkpointReached) => {
-      const options = { maxSearchWindow: CHECKPOINT_WINDOW, checkpointInterval: 1, checkpointReached };
-      return prefix === ''
-        ? streamNameFilter({ ...options, regex: unprefixed })
-        : streamNameFilter({ ...options, prefixes: [start] });
-    },
+    filter: (checkpointReached) =>
+      streamNameFilter({
+        maxSearchWindow: CHECKPOINT_WINDOW,
+        checkpointInterval: 1,
+        checkpointReached,
+        prefixes: [start],
+      }),
   };
 };

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { describeStreamLog, type LogUnderTest } from '#libs/engines/conformance/stream-log.suite.js';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { openPatiently } from './testing/open-patiently.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { type KafkaStreamLog } from './index.js';
@@ -20,7 +19,6 @@ const harness: MakeHarness<LogUnderTest> = async () => {
       prefix,
       clientId: 'conformance',
       replicationFactor: 1,
-      forms: ALL_FORMS,
       sweepEveryMs: 500,
       clock: { now: () => Date.now() + time.ahead },
       // A broker that has just started still loads its coordinators, and warns about it.

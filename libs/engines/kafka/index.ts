@@ -1,6 +1,5 @@
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { systemClock, type Clock } from '#libs/kernel/clock.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { brokerSettings } from './admin/broker-settings.js';
 import { type Durability, verifyDurability } from './admin/durability.js';
 import { checkOffsetsRetention } from './admin/offsets-retention.js';
@@ -33,7 +32,6 @@ export interface KafkaOptions {
   readonly sessionTimeoutMs?: number | undefined;
   /** This process's folder, kept over restarts. It lets a restarted process take its lanes back at once. */
   readonly stateDir?: string | undefined;
-  readonly forms: Forms;
   readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
   /** Retention of topics that other processes created, by their names without the prefix. Default: none is known. */
   readonly retentionOf?: ((topic: string) => Retention | undefined) | undefined;
@@ -85,7 +83,6 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
     { prefix, replicationFactor, sessionTimeoutMs, sweepEveryMs, topicsEveryMs, fetchBytes, retentionOf },
     new MemberIds(stateDir),
     clock,
-    options.forms,
   );
 };
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { all, follow, numberOf, record, records } from '#libs/engines/conformance/stream-log-harness.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { Cluster } from './wire/cluster.js';
 import { openKafka } from './index.js';
 import { TOPIC_NEWS } from './lane-names.js';
@@ -214,7 +213,7 @@ describe('an expelled member', () => {
       onMemberId: () => undefined,
     });
     await eventually('the first agreement', () => agreements.length === 1);
-    const offsets = new Offsets(cluster, ALL_FORMS);
+    const offsets = new Offsets(cluster);
     const topic = `${world().prefix}t`;
     const commit = (next: number, { member }: Agreement) =>
       offsets.commit(group, member, [{ topic, partition: 0, next, holder: '' }]);
@@ -255,7 +254,6 @@ describe('no broker', () => {
       prefix: '',
       clientId: 'spec',
       replicationFactor: 1,
-      forms: ALL_FORMS,
       onWarning: () => undefined,
     });
     await expect(opening).rejects.toThrow('127.0.0.1:1');

@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { follow, record } from '#libs/engines/conformance/stream-log-harness.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { type KafkaStreamLog } from './index.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { worldForEach } from './testing/kafka-world.js';
@@ -16,30 +15,12 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-class SwitchedForms implements Forms {
-  private readonly listeners: (() => void)[] = [];
-
-  constructor(private may: boolean) {}
-
-  mayWrite(): boolean {
-    return this.may;
-  }
-
-  onWithdrawn(listener: () => void): void {
-    this.listeners.push(listener);
-  }
-
-  withdraw(): void {
-    this.may = false;
-    for (const listener of this.listeners) listener();
-  }
-}
-
 /** A lane with one acknowledged record, and the text that is stored with its offset. */
-const laneWith = async (
-  forms: Forms,
-): Promise<{ log: KafkaStreamLog; committed: () => Promise<readonly [string, string]> }> => {
-  const log = await world().open({ forms });
+const laneWithOne = async (): Promise<{
+  log: KafkaStreamLog;
+  committed: () => Promise<readonly [string, string]>;
+}> => {
+  const log = await world().open();
   await log.createTopic('t', {});
   const { records } = await follow(log, { topics: { names: ['t'] } });
   await log.publish([record('t', 0)]);
@@ -59,32 +40,13 @@ const laneWith = async (
   return { log, committed };
 };
 
-/** A member compares this text with the names of the members that live. One of the last release takes it whole. */
-const HOLDER = /^[^;,]+$/;
-
-describe('the text that is stored with the offset of a lane', () => {
-  it('is the holder alone, as the last release reads it, while a process of that release may live', async () => {
-    const { committed } = await laneWith(new SwitchedForms(false));
-    expect((await committed())[1]).toMatch(HOLDER);
-  });
-
-  it('names the topic too when every process reads that', async () => {
-    const { committed } = await laneWith(new SwitchedForms(true));
-    expect((await committed())[1]).toMatch(/^[^;,]+;[0-9a-f-]{30,}$/);
-  });
-
-  it('is the holder alone again, without another record, once a process of the last release lives', async () => {
-    const forms = new SwitchedForms(true);
-    const { committed } = await laneWith(forms);
-    const [holder = ''] = (await committed())[1].split(';');
-    forms.withdraw();
-    await eventually('the earlier form', async () => (await committed())[1] === holder);
-    expect(await committed()).toEqual(['1', holder]);
-  });
+it('the text that is stored with the offset of a lane names the holder and the topic', async () => {
+  const { committed } = await laneWithOne();
+  expect((await committed())[1]).toMatch(/^[^;,]+;[0-9a-f-]{30,}$/);
 });
 
 it('a member that gives up a lane does not write over the progress of a successor', async () => {
-  const { log, committed } = await laneWith(new SwitchedForms(true));
+  const { log, committed } = await laneWithOne();
   const [consumer] = log['consumers'];
   const agreement = consumer?.['assignment'].agreement;
   if (!consumer || !agreement) throw new Error('the group has not agreed');

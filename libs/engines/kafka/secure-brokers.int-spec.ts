@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RefusedStart } from '#libs/config/refused-start.js';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { type MakeHarness } from '#libs/engines/conformance/harness.js';
 import { all, follow, numberOf, record } from '#libs/engines/conformance/stream-log-harness.js';
@@ -107,7 +106,6 @@ describe('a start', () => {
       prefix: `secure-${randomUUID().slice(0, 8)}.`,
       clientId: 'spec',
       replicationFactor: 1,
-      forms: ALL_FORMS,
       security,
       onWarning: () => undefined,
     });
@@ -190,7 +188,6 @@ const harness: MakeHarness<LogUnderTest> = async () => {
       clientId: 'conformance',
       security: { tls: trusting(), user: user('SCRAM-SHA-512') },
       replicationFactor: 1,
-      forms: ALL_FORMS,
       sweepEveryMs: 500,
       clock: { now: () => Date.now() + time.ahead },
       onWarning: () => undefined,

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { Backoff } from '#libs/async/backoff.js';
 import { pause, WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import {
   type ConsumeOptions,
   type Consumer,
@@ -77,14 +76,10 @@ export class KafkaStreamLog implements StreamLog {
     private readonly settings: KafkaLogSettings,
     private readonly memberIds: MemberIds,
     clock: Clock,
-    forms: Forms,
   ) {
     const { prefix, replicationFactor, sweepEveryMs } = settings;
-    this.offsets = new Offsets(cluster, forms);
+    this.offsets = new Offsets(cluster);
     this.budget = new FetchBudget(settings.fetchBytes);
-    forms.onWithdrawn(() => {
-      for (const consumer of this.consumers) consumer.commitAgain();
-    });
     this.admin = new TopicAdmin(cluster, replicationFactor);
     this.publisher = new Publisher(cluster, clock, prefix, (partition, end) => {
       for (const consumer of this.consumers) consumer.appended(partition, end);

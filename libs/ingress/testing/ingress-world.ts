@@ -2,7 +2,6 @@ import { createServer, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { httpBytes } from '../../http/bytes-in-flight.js';
 import { TrustedProxies } from '../../http/client-address.js';
-import { ALL_FORMS } from '../../kernel/forms.js';
 import { type LogRecord, type StreamLog } from '../../stream-log/stream-log.js';
 import { perEmitterTopics } from '../../stream-log/topics.js';
 import { Ingress, type IngressDependencies } from '../ingress.js';
@@ -43,7 +42,6 @@ export const ingressWorld = async (over: Partial<IngressDependencies> = {}) => {
     replyTimeoutMs: 5_000,
     proxies: new TrustedProxies(['127.0.0.1']),
     clock: { now: () => 1_700_000_000_000 },
-    forms: ALL_FORMS,
     metrics: { accepted: () => undefined, refused: () => undefined },
     logger: { error: () => undefined },
     ...over,

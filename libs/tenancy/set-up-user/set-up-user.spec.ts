@@ -3,7 +3,6 @@ import { START } from '#libs/kernel/events.js';
 import { hashOfKey } from '../domain/api-key.js';
 import { nameIdOf, user } from '../domain/user.js';
 import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
-import { FIRST_STREAM } from '../first-stream.js';
 import { runningTenancy, type RunningTenancy } from '../testing/running-tenancy.js';
 import { bootstrap } from './bootstrap.js';
 import { setUpUser, type SetUpResult } from './set-up-user.js';
@@ -49,15 +48,6 @@ describe('the first start', () => {
       typeof value === 'bigint' ? Number(value) : value,
     );
     expect(log).not.toContain(made(result).secret);
-  });
-
-  it('begins with the stream by which an installation is recognised', async () => {
-    const tenancy = await start();
-    await bootstrap(tenancy.deps, undefined);
-    const [first] = await tenancy.store.readAll(START, 1);
-    expect(first?.stream).toBe(FIRST_STREAM);
-    // Installations of former versions have it under this very name.
-    expect(FIRST_STREAM).toBe('user-u_wrnjb70buf20tk5rq7');
   });
 
   it('is not repeated by the next start', async () => {

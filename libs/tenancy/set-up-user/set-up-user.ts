@@ -6,7 +6,6 @@ import { newCommandId, newId } from '#libs/kernel/ids.js';
 import { apiKey, firstKeyId, givenKeyId, hashOfKey } from '../domain/api-key.js';
 import { type CallersView } from '../callers-view.js';
 import { emailIdOf, emailTaken, nameIdOf, nameTaken, plainEmail, user } from '../domain/user.js';
-import { OWNER_NAME } from '../first-stream.js';
 import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
 
 export interface SetUpUser {
@@ -90,7 +89,7 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
 };
 
 /** The first user, which the first start of a server makes. */
-export const OWNER = { username: OWNER_NAME, email: 'owner@localhost' } as const;
+export const OWNER = { username: 'owner', email: 'owner@localhost' } as const;
 
 /** Throws user.already_exists for the owner's name or address alone. A server could never make its owner beside such a user. */
 const checkLeavesOwner = ({ username, email }: SetUpUser): void => {

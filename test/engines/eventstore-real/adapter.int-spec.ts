@@ -247,7 +247,7 @@ const START_MS = 200_000;
     });
 
     it('leaves out what the server writes for itself', async () => {
-      const store = await open({ prefix: '' });
+      const store = await open();
       for (const stream of ['$stats-1', '$$count-1']) {
         await world.foreign(stream, jsonEvent({ type: '$metadata', data: {} }));
       }
@@ -264,7 +264,7 @@ const START_MS = 200_000;
     it('is named by open, without the credentials', async () => {
       await world.relay.cut('refused');
       const url = `esdb://admin:changeit@${world.address}?tls=false`;
-      const refused = openEventStoreDb({ url, prefix: '', onWarning: () => undefined });
+      const refused = openEventStoreDb({ url, prefix: 'a', onWarning: () => undefined });
       await expect(refused).rejects.toThrow(`EventStoreDB at ${world.address} does not answer`);
       await expect(refused).rejects.not.toThrow('changeit');
     });
@@ -276,7 +276,7 @@ const START_MS = 200_000;
       await once(silent, 'listening');
       const { port } = silent.address() as AddressInfo;
       const url = `esdb://127.0.0.1:${port}?tls=false`;
-      await expect(openEventStoreDb({ url, prefix: '', onWarning: () => undefined })).rejects.toThrow(
+      await expect(openEventStoreDb({ url, prefix: 'a', onWarning: () => undefined })).rejects.toThrow(
         `127.0.0.1:${port}`,
       );
       for (const socket of sockets) socket.destroy();

@@ -52,7 +52,6 @@ const event = (n: number): NewEvent => ({
     const store = await openEventStoreDb({
       url,
       prefix: 'sluice',
-      refuseUnprefixed: 'user-1',
       onWarning: () => undefined,
     });
     stores.push(store);

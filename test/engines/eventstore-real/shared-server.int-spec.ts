@@ -30,7 +30,6 @@ describeOwn('EventStoreDB with its limits, and shared with others', () => {
 
   describe('large events', () => {
     const sized = (bytes: number): NewEvent => event(1, 'x'.repeat(bytes));
-    const always = (): boolean => true;
 
     it('are refused by the log alone, with both numbers', async () => {
       const store = await world.open();
@@ -42,7 +41,7 @@ describeOwn('EventStoreDB with its limits, and shared with others', () => {
 
     it('go to blobs, and no other events do', async () => {
       const blobs = memoryBlobs();
-      const store = new LargeData(await world.open(), blobs, always);
+      const store = new LargeData(await world.open(), blobs);
       await store.append('count-1', [sized(900_000)], 'no_stream');
       expect(blobs.texts.size).toBe(0);
       await store.append('count-2', [sized(700_000), sized(600_000), sized(10)], 'no_stream');
@@ -56,7 +55,7 @@ describeOwn('EventStoreDB with its limits, and shared with others', () => {
         const there = await ServerWorld.start(small);
         try {
           const appends = jest.spyOn(EventStoreDBClient.prototype, 'appendToStream');
-          const store = new LargeData(await there.open(), memoryBlobs(), always);
+          const store = new LargeData(await there.open(), memoryBlobs());
           for (const stream of ['count-1', 'count-2']) {
             const before = appends.mock.calls.length;
             await store.append(stream, [sized(200_000), sized(50_000)], 'no_stream');
@@ -71,20 +70,8 @@ describeOwn('EventStoreDB with its limits, and shared with others', () => {
       START_MS,
     );
 
-    it('are refused for now while a process lives that could not read them', async () => {
-      let isAgreed = false;
-      const blobs = memoryBlobs();
-      const store = new LargeData(await world.open(), blobs, () => isAgreed);
-      const refused = store.append('count-1', [sized(2_000_000)], 'no_stream');
-      await expect(refused).rejects.toMatchObject({ code: 'platform.unavailable' });
-      expect(blobs.texts.size).toBe(0);
-      await store.append('count-1', [sized(900_000)], 'no_stream');
-      isAgreed = true;
-      await store.append('count-1', [sized(2_000_000)], 0n);
-    });
-
     it('are refused with both numbers when no blob can save them', async () => {
-      const store = new LargeData(await world.open(), memoryBlobs(), always);
+      const store = new LargeData(await world.open(), memoryBlobs());
       const many = upTo(6_000).map((n) => event(n));
       const refused = store.append('count-1', many, 'no_stream');
       await expect(refused).rejects.toMatchObject({ code: 'request.too_large', limit: 1024 * 1024 });
@@ -95,7 +82,7 @@ describeOwn('EventStoreDB with its limits, and shared with others', () => {
       const blobs = memoryBlobs();
       let isAway = true;
       const get = (hash: string) => (isAway ? Promise.reject(new Error('no primary')) : blobs.get(hash));
-      const store = new LargeData(await world.open(), { put: (text) => blobs.put(text), get }, always);
+      const store = new LargeData(await world.open(), { put: (text) => blobs.put(text), get });
       await store.append('count-1', [sized(2_000_000)], 'no_stream');
       await expect(store.readAll(START, 1)).rejects.toThrow('no primary');
       const { seen } = world.follow(store);
@@ -145,37 +132,5 @@ describeOwn('EventStoreDB with its limits, and shared with others', () => {
       const later = await first.append('count-1', [event(2)], 0n);
       expect(await store.lastPosition()).toBe(later.position);
     }, 60_000);
-  });
-
-  describe('a default prefix', () => {
-    let first: string;
-    const openDefault = () => world.open({ prefix: 'sluice', refuseUnprefixed: first });
-    beforeEach(() => {
-      first = `user-${world.prefix}`;
-    });
-
-    it('is refused beside an installation without a prefix, with the settings to choose from', async () => {
-      await openDefault();
-      const unprefixed = await world.open({ prefix: '' });
-      await unprefixed.append(first, [event(1)], 'no_stream');
-      const refused = openDefault();
-      await expect(refused).rejects.toBeInstanceOf(RefusedStart);
-      await expect(refused).rejects.toThrow('SLUICE_EVENTSTORE_UNPREFIXED=true');
-      await expect(refused).rejects.toThrow('SLUICE_EVENTSTORE_PREFIX=sluice');
-      await world.open({ prefix: 'sluice' });
-    });
-
-    it('is refused also when both are there, because either may be meant', async () => {
-      await (await openDefault()).append(first, [event(1)], 'no_stream');
-      await openDefault();
-      await (await world.open({ prefix: '' })).append(first, [event(1)], 'no_stream');
-      await expect(openDefault()).rejects.toBeInstanceOf(RefusedStart);
-    });
-
-    it('is used beside streams of other programs, whatever their names', async () => {
-      await world.foreign('order-1', jsonEvent({ type: 'Foreign', data: {} }));
-      await world.foreign(first, jsonEvent({ type: 'Foreign', data: {} }));
-      await openDefault();
-    });
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../writer/schema.js';
+import { ensureSchema } from '../writer/schema.js';
 import { Database } from '../writer/sqlite-driver.js';
 import { CHUNK_BYTES, countRecords } from './chunks.js';
 import { readRecords } from './fetcher.js';
@@ -15,7 +15,7 @@ let operations: ReturnType<typeof recordOperations>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-chunks-'));
   db = new Database(join(folder, 'data.db'));
-  migrate('data', db);
+  ensureSchema('data', db);
   operations = recordOperations(db);
   commit(() => [1, 2].map((id) => operations.handlers.create_topic?.(topicArgs(`t${id}`), Buffer.alloc(0))));
 });

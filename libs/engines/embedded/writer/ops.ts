@@ -187,8 +187,6 @@ export interface WriteReply {
 export type FromWriter =
   | { readonly type: 'ready' }
   | { readonly type: 'refused'; readonly message: string }
-  /** Before `ready`: a long migration goes on. */
-  | { readonly type: 'progress'; readonly text: string }
   | { readonly type: 'closed' }
   | ({ readonly type: 'reply'; readonly memory: ArrayBuffer } & WriteReply);
 

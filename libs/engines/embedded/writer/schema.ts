@@ -1,129 +1,107 @@
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
-import { moveIntoChunks } from '../stream-log/move-into-chunks.js';
 import { type Database } from './sqlite-driver.js';
 
 /** A file of the data directory. Each has one writing and one reading connection. */
 export type FileName = 'events' | 'data' | 'read';
 
-/** A step of several transactions, which goes on where it was when it is called again, and its end. */
-interface LongStep {
-  readonly run: (db: Database, onProgress: (text: string) => void) => void;
-  readonly end: string;
-}
-/** SQL of one transaction, or a long step. */
-type Step = string | LongStep;
+/** Number of the schema of all files. Raise it when the tables of one change. */
+export const SCHEMA = 1;
 
-/** Steps from version n to n + 1. A shipped step is never edited: a change is a new step. */
-const EVENTS: readonly Step[] = [
-  `CREATE TABLE events(
-     position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,
-     type TEXT NOT NULL, data TEXT NOT NULL, metadata TEXT NOT NULL, recorded_at INTEGER NOT NULL);
-   CREATE UNIQUE INDEX events_by_stream ON events(stream, revision);`,
-];
+const EVENTS = `
+  CREATE TABLE events(
+    position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,
+    type TEXT NOT NULL, data TEXT NOT NULL, metadata TEXT NOT NULL, recorded_at INTEGER NOT NULL);
+  CREATE UNIQUE INDEX events_by_stream ON events(stream, revision);`;
 
-const DATA: readonly Step[] = [
-  // A record's id is its offset. All topics share one sequence, so appends go to the end of the table. The index
-  // carries the size, so the bytes of a topic are summed without touching the records.
-  `CREATE TABLE topics(
-     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
-     age_ms INTEGER, bytes INTEGER, drop_consumed INTEGER NOT NULL);
-   CREATE TABLE dropped_topics(id INTEGER PRIMARY KEY);
-   CREATE TABLE records(
-     id INTEGER PRIMARY KEY, topic INTEGER NOT NULL, size INTEGER NOT NULL, at INTEGER NOT NULL,
-     key TEXT NOT NULL, headers TEXT NOT NULL, value TEXT NOT NULL);
-   CREATE INDEX records_by_topic ON records(topic, id, size);
-   CREATE TABLE last_record(one INTEGER PRIMARY KEY CHECK (one = 1), id INTEGER NOT NULL);
-   INSERT INTO last_record VALUES (1, -1);
-   CREATE TABLE groups(
-     name TEXT NOT NULL, topic TEXT NOT NULL, is_prefix INTEGER NOT NULL, seen_at INTEGER NOT NULL,
-     PRIMARY KEY (name, topic, is_prefix)) WITHOUT ROWID;
-   CREATE TABLE commits(
-     topic INTEGER NOT NULL, grp TEXT NOT NULL, committed INTEGER NOT NULL, PRIMARY KEY (topic, grp)) WITHOUT ROWID;
-   CREATE TABLE source_state(
-     source TEXT PRIMARY KEY, version INTEGER NOT NULL, through INTEGER NOT NULL, above TEXT NOT NULL,
-     last_event_id TEXT NOT NULL);
-   CREATE TABLE source_dedupe(
-     source TEXT NOT NULL, channel TEXT NOT NULL, cache TEXT NOT NULL, PRIMARY KEY (source, channel));
-   CREATE TABLE source_db(
-     source TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (source, key));
-   CREATE TABLE source_inbox(
-     source TEXT NOT NULL, invocation TEXT NOT NULL, seq INTEGER NOT NULL,
-     PRIMARY KEY (source, invocation)) WITHOUT ROWID;
-   CREATE TABLE waiting(
-     id TEXT PRIMARY KEY, owner TEXT NOT NULL, due_at INTEGER NOT NULL, record TEXT NOT NULL);
-   CREATE INDEX waiting_by_due ON waiting(due_at, id);
-   CREATE INDEX waiting_by_owner ON waiting(owner);
-   CREATE TABLE ticks(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
-   CREATE TABLE secrets(ref TEXT PRIMARY KEY, workspace TEXT NOT NULL, sealed BLOB NOT NULL);`,
-  `CREATE TABLE usage(
-     day INTEGER NOT NULL, workspace TEXT NOT NULL,
-     invocations INTEGER NOT NULL, compute_ms INTEGER NOT NULL, credits INTEGER NOT NULL,
-     PRIMARY KEY (day, workspace)) WITHOUT ROWID;`,
-  // The index carries the size, so the bytes of all owners are summed at start without touching the records.
-  `ALTER TABLE waiting ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
-   UPDATE waiting SET size = length(CAST(record AS BLOB));
-   DROP INDEX waiting_by_owner;
-   CREATE INDEX waiting_by_owner ON waiting(owner, size);`,
-  `CREATE TABLE delayed(
-     source TEXT NOT NULL, sort TEXT NOT NULL, look_at INTEGER NOT NULL, size INTEGER NOT NULL,
-     event TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (source, sort)) WITHOUT ROWID;
-   CREATE INDEX delayed_by_time ON delayed(look_at, source, sort);
-   CREATE INDEX delayed_by_size ON delayed(source, size);`,
-  `CREATE TABLE store_records(
-     store TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires_at INTEGER, size INTEGER NOT NULL,
-     PRIMARY KEY (store, key));
-   CREATE INDEX store_records_by_end ON store_records(expires_at) WHERE expires_at IS NOT NULL;
-   CREATE TABLE store_sizes(
-     store TEXT PRIMARY KEY, workspace TEXT NOT NULL, keys INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
-   CREATE INDEX store_sizes_by_workspace ON store_sizes(workspace, bytes);`,
-  `CREATE TABLE source_heard(
-     source TEXT NOT NULL, key TEXT NOT NULL, through TEXT NOT NULL, above TEXT NOT NULL,
-     PRIMARY KEY (source, key)) WITHOUT ROWID;`,
-  // Records that commit together are one row, keyed by the offset of the last (stream-log/chunks.ts).
-  { run: moveIntoChunks, end: 'DROP TABLE records' },
-  // When a waiting record is due next, which is later than due_at while it is handed out.
-  `ALTER TABLE waiting ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
-   ALTER TABLE waiting ADD COLUMN handed_out INTEGER NOT NULL DEFAULT 0;
-   UPDATE waiting SET since = due_at;
-   DROP INDEX waiting_by_due;
-   CREATE INDEX waiting_by_due ON waiting(since, id);`,
-];
+const DATA = `
+  CREATE TABLE topics(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+    age_ms INTEGER, bytes INTEGER, drop_consumed INTEGER NOT NULL);
+  CREATE TABLE dropped_topics(id INTEGER PRIMARY KEY);
 
-const READ: readonly Step[] = [
-  `CREATE TABLE collections(
-     name TEXT PRIMARY KEY, shape TEXT NOT NULL, active INTEGER NOT NULL, last_generation INTEGER NOT NULL);
-   CREATE TABLE checkpoints(
-     collection TEXT NOT NULL, generation INTEGER NOT NULL, checkpoint TEXT,
-     PRIMARY KEY (collection, generation)) WITHOUT ROWID;`,
-];
+  -- A row holds the records of one topic that commit together, and is keyed by the offset of the last
+  -- (stream-log/chunks.ts). All topics share one sequence, so appends go to the end of the table. The index carries the
+  -- size, so the bytes of a topic are summed without touching the records.
+  CREATE TABLE chunks(
+    last INTEGER PRIMARY KEY, topic INTEGER NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL,
+    size INTEGER NOT NULL, at INTEGER NOT NULL, records BLOB NOT NULL);
+  CREATE INDEX chunks_by_topic ON chunks(topic, last, first, n, size, at);
+  CREATE TABLE last_record(one INTEGER PRIMARY KEY CHECK (one = 1), id INTEGER NOT NULL);
+  INSERT INTO last_record VALUES (1, -1);
+  CREATE TABLE groups(
+    name TEXT NOT NULL, topic TEXT NOT NULL, is_prefix INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+    PRIMARY KEY (name, topic, is_prefix)) WITHOUT ROWID;
+  CREATE TABLE commits(
+    topic INTEGER NOT NULL, grp TEXT NOT NULL, committed INTEGER NOT NULL, PRIMARY KEY (topic, grp)) WITHOUT ROWID;
 
-const MIGRATIONS: Readonly<Record<FileName, readonly Step[]>> = { events: EVENTS, data: DATA, read: READ };
+  CREATE TABLE source_state(
+    source TEXT PRIMARY KEY, version INTEGER NOT NULL, through INTEGER NOT NULL, above TEXT NOT NULL,
+    last_event_id TEXT NOT NULL);
+  CREATE TABLE source_dedupe(
+    source TEXT NOT NULL, channel TEXT NOT NULL, cache TEXT NOT NULL, PRIMARY KEY (source, channel));
+  CREATE TABLE source_db(source TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (source, key));
+  CREATE TABLE source_inbox(
+    source TEXT NOT NULL, invocation TEXT NOT NULL, seq INTEGER NOT NULL,
+    PRIMARY KEY (source, invocation)) WITHOUT ROWID;
+  CREATE TABLE source_heard(
+    source TEXT NOT NULL, key TEXT NOT NULL, through TEXT NOT NULL, above TEXT NOT NULL,
+    PRIMARY KEY (source, key)) WITHOUT ROWID;
 
-/** Migrates a file to the newest schema, with a transaction for each step that is not a long one. Throws UnusableDataDirectory when the file is newer. */
-export const migrate = (
-  file: FileName,
-  db: Database,
-  onProgress: (text: string) => void = () => undefined,
-  steps: readonly Step[] = MIGRATIONS[file],
-): void => {
+  -- \`since\` is when a waiting record is due next, which is later than due_at while it is handed out. An index carries the
+  -- size, so the bytes of all owners are summed at start without touching the records.
+  CREATE TABLE waiting(
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, due_at INTEGER NOT NULL, record TEXT NOT NULL, size INTEGER NOT NULL,
+    since INTEGER NOT NULL, handed_out INTEGER NOT NULL DEFAULT 0);
+  CREATE INDEX waiting_by_due ON waiting(since, id);
+  CREATE INDEX waiting_by_owner ON waiting(owner, size);
+  CREATE TABLE delayed(
+    source TEXT NOT NULL, sort TEXT NOT NULL, look_at INTEGER NOT NULL, size INTEGER NOT NULL,
+    event TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (source, sort)) WITHOUT ROWID;
+  CREATE INDEX delayed_by_time ON delayed(look_at, source, sort);
+  CREATE INDEX delayed_by_size ON delayed(source, size);
+  CREATE TABLE ticks(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE secrets(ref TEXT PRIMARY KEY, workspace TEXT NOT NULL, sealed BLOB NOT NULL);
+  CREATE TABLE usage(
+    day INTEGER NOT NULL, workspace TEXT NOT NULL,
+    invocations INTEGER NOT NULL, compute_ms INTEGER NOT NULL, credits INTEGER NOT NULL,
+    PRIMARY KEY (day, workspace)) WITHOUT ROWID;
+  CREATE TABLE store_records(
+    store TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires_at INTEGER, size INTEGER NOT NULL,
+    PRIMARY KEY (store, key));
+  CREATE INDEX store_records_by_end ON store_records(expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE store_sizes(
+    store TEXT PRIMARY KEY, workspace TEXT NOT NULL, keys INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX store_sizes_by_workspace ON store_sizes(workspace, bytes);`;
+
+const READ = `
+  CREATE TABLE collections(
+    name TEXT PRIMARY KEY, shape TEXT NOT NULL, active INTEGER NOT NULL, last_generation INTEGER NOT NULL);
+  CREATE TABLE checkpoints(
+    collection TEXT NOT NULL, generation INTEGER NOT NULL, checkpoint TEXT,
+    PRIMARY KEY (collection, generation)) WITHOUT ROWID;`;
+
+const TABLES: Readonly<Record<FileName, string>> = { events: EVENTS, data: DATA, read: READ };
+
+/**
+ * Makes the tables of a new file, in one transaction. Throws UnusableDataDirectory when the file has another schema.
+ */
+export const ensureSchema = (file: FileName, db: Database): void => {
   const stored = db.sql('PRAGMA user_version').get<{ user_version: number }>()?.user_version ?? 0;
-  if (stored > steps.length) {
+  if (stored === SCHEMA) return;
+  if (stored !== 0) {
     throw new UnusableDataDirectory(
-      `${db.path} has schema ${stored}, this version of Sluice knows up to ${steps.length}: ` +
-        `start the newer version, or use another data directory`,
+      `${db.path} has schema ${stored}, and this version of Sluice needs schema ${SCHEMA}: ` +
+        `start the version that wrote it, or set SLUICE_DATA_DIR to another folder. Nothing was changed`,
     );
   }
-  for (let version = stored; version < steps.length; version++) {
-    const step = steps[version] ?? '';
-    if (typeof step !== 'string') step.run(db, onProgress);
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      db.exec(typeof step === 'string' ? step : step.end);
-      db.exec(`PRAGMA user_version = ${version + 1}`);
-      db.exec('COMMIT');
-    } catch (error) {
-      db.exec('ROLLBACK');
-      throw error;
-    }
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    db.exec(TABLES[file]);
+    db.exec(`PRAGMA user_version = ${SCHEMA}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
   }
 };

@@ -8,7 +8,7 @@ import { type FromWriter, type ToWriter, type WriterThreadData } from './ops.js'
 import { readModelOperations } from '../read-models/read-model-operations.js';
 import { recordOperations } from '../stream-log/record-operations.js';
 import { runOperations } from '../runs/run-operations.js';
-import { migrate, type FileName } from './schema.js';
+import { ensureSchema, type FileName } from './schema.js';
 import { delayedOperations } from '../stores/delayed-operations.js';
 import { dataStoreOperations } from '../stores/data-store-operations.js';
 import { smallOperations } from '../stores/small-operations.js';
@@ -39,17 +39,13 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
   }
 };
 
-const openFile = (
-  dataDir: string,
-  file: FileName,
-  onProgress: (text: string) => void,
-): { db: Database; commits: GroupCommit } => {
+const openFile = (dataDir: string, file: FileName): { db: Database; commits: GroupCommit } => {
   // read.db can be rebuilt from the logs, so losing its last commits in a power cut costs a replay, not data.
   const db = new Database(join(dataDir, `${file}.db`), {
     synchronous: file === 'read' ? 'NORMAL' : 'FULL',
     cacheKib: file === 'events' ? 2048 : 8192,
   });
-  migrate(file, db, onProgress);
+  ensureSchema(file, db);
   return { db, commits: new GroupCommit(file, db, operationsOf(file, db)) };
 };
 
@@ -67,10 +63,7 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
   const open = new Map<FileName, { db: Database; commits: GroupCommit }>();
   for (const file of files) {
     try {
-      open.set(
-        file,
-        openFile(dataDir, file, (text) => answer({ type: 'progress', text })),
-      );
+      open.set(file, openFile(dataDir, file));
     } catch (error) {
       answer({ type: 'refused', message: notOpened(error, join(dataDir, `${file}.db`)) });
       return;

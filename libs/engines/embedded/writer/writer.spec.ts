@@ -35,7 +35,7 @@ describe('the writer thread', () => {
       expect(Number(message)).toBeGreaterThan(24 << 20);
 
       large();
-      const refused = await Writer.start('unused', [], () => undefined, { entry }).catch((error: unknown) => error);
+      const refused = await Writer.start('unused', [], () => undefined, entry).catch((error: unknown) => error);
       expect(Number(messageOf(refused))).toBeLessThan(12 << 20);
     } finally {
       setFlagsFromString('--max-semi-space-size=0');

@@ -71,12 +71,6 @@ export interface SendOptions {
   readonly lingerMs?: number;
 }
 
-export interface StartOptions {
-  readonly entry?: URL;
-  /** Told of a migration that takes long. */
-  readonly onProgress?: ((text: string) => void) | undefined;
-}
-
 export interface WriterStats {
   readonly queuedOps: number;
   readonly queuedBytes: number;
@@ -113,12 +107,12 @@ export class Writer {
     for (const file of files) this.queues.set(file, { pending: [], inFlight: [], isDue: false, lingering: undefined });
   }
 
-  /** Rejects with UnusableDataDirectory when a file cannot be opened or has a newer schema. */
+  /** Rejects with UnusableDataDirectory when a file cannot be opened or has another schema. */
   static async start(
     dataDir: string,
     files: readonly FileName[],
     onFatal: (error: Error) => void,
-    { entry = compiled('writer-thread.js'), onProgress = () => undefined }: StartOptions = {},
+    entry = compiled('writer-thread.js'),
   ): Promise<Writer> {
     // A --max-semi-space-size of the process overrides a thread's limit, and 32 MB of it cost the writer 60 MB under load.
     // 0 is «not given». The heap of this thread is made and keeps its size.
@@ -127,11 +121,7 @@ export class Writer {
       workerData: { dataDir, files },
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
-    let [first] = (await once(worker, 'message')) as [FromWriter];
-    while (first.type === 'progress') {
-      onProgress(first.text);
-      [first] = (await once(worker, 'message')) as [FromWriter];
-    }
+    const [first] = (await once(worker, 'message')) as [FromWriter];
     if (first.type !== 'ready') {
       await worker.terminate();
       if (first.type === 'refused') throw new UnusableDataDirectory(first.message);

@@ -134,11 +134,6 @@ export class GroupConsumer implements Consumer {
     if (lane) lane.end = Math.max(lane.end, end);
   }
 
-  /** Commits every lane in the form of now. */
-  commitAgain(): void {
-    for (const lane of this.held.values()) this.committer.add(keyOf(lane));
-  }
-
   lanes(): Iterable<KafkaLane> {
     return this.held.values();
   }

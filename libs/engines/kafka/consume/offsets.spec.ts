@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { type Cluster } from '../wire/cluster.js';
 import { CODE } from '../wire/protocol.js';
 import { Offsets } from './offsets.js';
@@ -20,7 +19,7 @@ const offsetsOf = (answers: (number | Error)[]): { readonly offsets: Offsets; re
     },
     forgetCoordinator: (group: string) => forgotten.push(group),
   };
-  return { offsets: new Offsets(cluster as unknown as Cluster, ALL_FORMS), forgotten };
+  return { offsets: new Offsets(cluster as unknown as Cluster), forgotten };
 };
 
 describe("a group's offsets", () => {

@@ -1,7 +1,6 @@
 import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
-import { type Forms } from '#libs/kernel/forms.js';
 import { RETRY_PAUSES, type Cluster } from '../wire/cluster.js';
 import { byTopic, type PartitionId } from '../lane-names.js';
 import { failIf, KafkaError } from '../wire/broker-connection.js';
@@ -47,12 +46,9 @@ export const OFFSETS_TOPIC = '__consumer_offsets';
 /** Beginning of the names of groups that read live records and keep nothing back. */
 export const TAIL_GROUP = 'tail.';
 
-/**
- * The text that is stored with an offset: its holder, the id of its topic, and the lane's incarnation unless it is 0. In
- * the earlier form it is the holder alone.
- */
-const metadataOf = ({ holder, topicId, incarnation = 0 }: Commit, isWhole: boolean): string =>
-  topicId === undefined || !isWhole ? holder : [holder, topicId, ...(incarnation > 0 ? [incarnation] : [])].join(';');
+/** The text that is stored with an offset: its holder, the id of its topic, and the lane's incarnation unless it is 0. */
+const metadataOf = ({ holder, topicId, incarnation = 0 }: Commit): string =>
+  topicId === undefined ? holder : [holder, topicId, ...(incarnation > 0 ? [incarnation] : [])].join(';');
 
 const readMetadata = (text: string): Pick<Committed, 'holder' | 'topicId' | 'incarnation'> => {
   const [holder = '', topicId, incarnation = '0'] = text.split(';');
@@ -61,10 +57,7 @@ const readMetadata = (text: string): Pick<Committed, 'holder' | 'topicId' | 'inc
 
 /** Offsets of partitions and groups. All keys are those of `keyOf`. */
 export class Offsets {
-  constructor(
-    private readonly cluster: Cluster,
-    private readonly forms: Forms,
-  ) {}
+  constructor(private readonly cluster: Cluster) {}
 
   /** As `at`, asking each broker once. A partition that no broker answers for is left out. */
   async reachable(partitions: readonly PartitionId[], timestamp: number): Promise<Map<string, number>> {
@@ -157,7 +150,7 @@ export class Offsets {
           partition: commit.partition,
           offset: commit.next,
           epoch: commit.epoch ?? -1,
-          metadata: metadataOf(commit, this.forms.mayWrite('lane_commit.2')),
+          metadata: metadataOf(commit),
         })),
       });
       for (const { topic, partitions } of reply.responses) {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from '@jest/globals';
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { TOPIC_NEWS } from '../lane-names.js';
 import { type KafkaOptions, type KafkaSecurity, type KafkaStreamLog } from '../index.js';
 import { openPatiently } from './open-patiently.js';
@@ -24,7 +23,6 @@ export class KafkaWorld {
       clientId: 'spec',
       security: this.security,
       replicationFactor: 1,
-      forms: ALL_FORMS,
       onWarning: (text, fields) => this.warnings.push(`${text} ${JSON.stringify(fields)}`),
       ...options,
     });

@@ -1,4 +1,3 @@
-import { ALL_FORMS } from '#libs/kernel/forms.js';
 import { BACKLOG, readBacklog } from '../../conformance/backlog-reader.js';
 import { openPatiently } from './open-patiently.js';
 
@@ -10,7 +9,6 @@ const log = await openPatiently({
   prefix,
   clientId: 'backlog',
   replicationFactor: 1,
-  forms: ALL_FORMS,
   onWarning: (text, fields) => console.error(text, fields),
   fetchBytes: limit === undefined ? undefined : Number(limit),
 });

@@ -208,7 +208,7 @@ describe('the registry of processes', () => {
   it('removes long-dead processes, and not one that came back', async () => {
     let now = 0;
     const registry = new MongoProcessRegistry(db, () => now);
-    const report = { role: 'runner', position: '1', backlog: 0 };
+    const report = { role: 'runner', position: '1', backlog: 0, uptimeMs: 0 };
     await registry.report({ id: 'dead', ...report });
     await registry.report({ id: 'back', ...report });
     await registry.live();

@@ -27,11 +27,11 @@ export class MongoProcessRegistry implements ProcessRegistry {
     this.documents = db.collection<ProcessDoc>('processes', { writeConcern: { w: 1 } });
   }
 
-  async report({ id, role, position, backlog, pressure, uptimeMs, reads }: ProcessReport): Promise<void> {
+  async report({ id, role, position, backlog, pressure, uptimeMs }: ProcessReport): Promise<void> {
     await this.documents.updateOne(
       { _id: id },
       {
-        $set: { role, position, backlog, ...optional(pressure, uptimeMs, reads) },
+        $set: { role, position, backlog, uptimeMs, ...(pressure && { pressure }) },
         ...(!pressure && { $unset: { pressure: '' } }),
         $inc: { beat: 1 },
       },
@@ -46,12 +46,12 @@ export class MongoProcessRegistry implements ProcessRegistry {
     const dead: ProcessDoc[] = [];
     const ids = new Set<string>();
     for (const document of stored) {
-      const { _id: id, beat, role, position, backlog, pressure, uptimeMs, reads } = document;
+      const { _id: id, beat, role, position, backlog, pressure, uptimeMs } = document;
       ids.add(id);
       const last = this.seen.get(id);
       const at = last?.beat === beat ? last.at : now;
       this.seen.set(id, { beat, at });
-      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, ...optional(pressure, uptimeMs, reads) });
+      if (now - at <= SILENCE_MS) live.push({ id, role, position, backlog, uptimeMs, ...(pressure && { pressure }) });
       else if (now - at > EXPIRY_MS) dead.push(document);
     }
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
@@ -70,13 +70,3 @@ export class MongoProcessRegistry implements ProcessRegistry {
     await this.documents.deleteOne({ _id: id }, WITHIN);
   }
 }
-
-const optional = (
-  pressure: ProcessReport['pressure'],
-  uptimeMs: number | undefined,
-  reads: ProcessReport['reads'],
-): Pick<ProcessReport, 'pressure' | 'uptimeMs' | 'reads'> => ({
-  ...(pressure && { pressure }),
-  ...(uptimeMs !== undefined && { uptimeMs }),
-  ...(reads && { reads }),
-});
