@@ -74,7 +74,7 @@ const CASES: Record<AccountEvent['type'], () => Promise<void>> = {
 };
 
 describe('every version of an event of accounts', () => {
-  it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
+  it.each(Object.entries(CASES))('%s folds', async (_, check) => check());
 
   it('keeps what refreshes the token over an update without oauth, and ends it with one that is null', async () => {
     const oauth = {
@@ -85,13 +85,13 @@ describe('every version of an event of accounts', () => {
       failures: 0,
     };
     const updated = { ...CONNECTED, credentialsRef: 'sec_1k2f9x8a1b3c5d7e9f', updatedAt: 1763712001000 };
-    expect(await after('AccountConnected.optional')).toEqual({ ...CONNECTED, oauth });
-    expect(await after('AccountConnected.optional', 'AccountUpdated.plain')).toEqual({
+    expect(await after('AccountConnected.oauth')).toEqual({ ...CONNECTED, oauth });
+    expect(await after('AccountConnected.oauth', 'AccountUpdated.plain')).toEqual({
       ...updated,
       name: 'Team 2',
       oauth,
     });
-    expect(await after('AccountConnected.optional', 'AccountUpdated.ended')).toEqual({ ...updated, name: null });
+    expect(await after('AccountConnected.oauth', 'AccountUpdated.ended')).toEqual({ ...updated, name: null });
     expect(await after('AccountConnected', 'AccountUpdated.plain')).toEqual({ ...updated, name: 'Team 2' });
   });
 

@@ -38,8 +38,8 @@ export interface ArchivedState {
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
   readonly db: Readonly<Record<string, string>>;
   readonly lastEventId: string;
-  /** Progress by emitter and subscription; archives of earlier versions lack it. */
-  readonly heard?: Readonly<Record<string, EmitProgress>>;
+  /** Progress by emitter and subscription. */
+  readonly heard: Readonly<Record<string, EmitProgress>>;
   /** Ids of handled invocations, oldest first. */
   readonly inbox: readonly string[];
 }
@@ -92,9 +92,6 @@ export const PARTS: readonly PartName[] = [
   'deliveries',
   'attempts',
 ];
-
-/** Parts that archives of earlier versions lack. */
-export const LATER_PARTS: ReadonlySet<PartName> = new Set<PartName>(['delayed', 'store-records']);
 
 export interface PartSummary {
   readonly records: number;

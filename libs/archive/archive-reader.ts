@@ -12,7 +12,6 @@ import {
   type Manifest,
   type OnProgress,
   type PartName,
-  LATER_PARTS,
   PARTS,
   type PartSummary,
 } from './archive-format.js';
@@ -30,22 +29,16 @@ export class ArchiveReader {
   /** Reads the whole archive once. Rejects when something is missing or was changed. */
   static async open(folder: string, onProgress: OnProgress): Promise<ArchiveReader> {
     const reader = new ArchiveReader(folder, await readManifest(folder));
-    for (const part of PARTS.filter((each) => reader.has(each))) {
+    for (const part of PARTS) {
       await reader.verify(part);
       onProgress(`verify ${part}`, reader.manifest.parts[part].records);
     }
     return reader;
   }
 
-  /** False for a part that the version which exported did not know. */
-  private has(part: PartName): boolean {
-    return !LATER_PARTS.has(part) || Object.hasOwn(this.manifest.parts, part);
-  }
-
   /** Reads the lines of a part in order. Holds one chunk and one line in memory. */
   async *lines<P extends PartName>(part: P): AsyncIterable<ArchivedLines[P]> {
     // Splits by byte, because Node's readline also splits at U+2028, which JSON does not escape.
-    if (!this.has(part)) return;
     const path = this.pathOf(part);
     let begun: Buffer[] = [];
     let line = 0;
@@ -96,8 +89,7 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
   for (const name of ['archive', 'keyCheck'] as const) {
     if (typeof manifest[name] !== 'string') throw damaged(path, `"${name}" is missing`);
   }
-  const isAbsent = (part: PartName): boolean => LATER_PARTS.has(part) && manifest.parts?.[part] === undefined;
-  const wrong = PARTS.filter((part) => !isSummary(manifest.parts?.[part]) && !isAbsent(part));
+  const wrong = PARTS.filter((part) => !isSummary(manifest.parts?.[part]));
   if (wrong.length > 0) throw damaged(path, `it does not name ${wrong.join(', ')} with records, bytes and sha256`);
   return manifest as Manifest;
 };

@@ -128,7 +128,7 @@ const opened = (seal: ArchiveSeal, ref: string, workspaceId: string, sealed: str
 };
 
 const importStates = async ({ journal }: MovedEngines, lines: AsyncIterable<ArchivedState>): Promise<void> => {
-  for await (const { source, dedupe, db, heard = {}, lastEventId, inbox } of lines) {
+  for await (const { source, dedupe, db, heard, lastEventId, inbox } of lines) {
     const there = await journal.load(source);
     if (there.version > 0) {
       const state = { dedupe: there.dedupe, db: there.db, heard: there.heard, lastEventId: there.lastEventId };

@@ -25,10 +25,10 @@ export interface SavedPackages {
   /** Time that the installation took. */
   readonly ms: number;
   readonly cached: boolean;
-  /** Each `name@version` once, sorted. Absent in events from before they were listed. */
-  readonly uses?: readonly string[];
-  /** Those that the code imports, and what a package imports without declaring it; 100 at most. Absent in events from before licences were told. */
-  readonly imported?: readonly ImportedPackage[];
+  /** Each `name@version` once, sorted. */
+  readonly uses: readonly string[];
+  /** Those that the code imports, and what a package imports without declaring it; 100 at most. */
+  readonly imported: readonly ImportedPackage[];
   /** Whether some of them stay beside the bundle, and whether they load machine code. Absent when none does. */
   readonly beside?: { readonly hasMachineCode: boolean };
 }
@@ -48,19 +48,19 @@ export interface ComponentSaved {
     readonly codeHash: string;
     /** Blob of the one-file bundle that runs. */
     readonly bundleHash: string;
-    /** Absent for code that imports no npm package, and in events from before packages were kept. */
+    /** Absent for code that imports no npm package. */
     readonly packages?: SavedPackages;
-    /** Size of code and bundle in bytes. Absent in events from before sizes were counted. */
-    readonly bytes?: number;
+    /** Size of code and bundle in bytes. */
+    readonly bytes: number;
     /** Location of the code; metadata only. */
     readonly url: string | null;
     readonly configurableProps: readonly ConfigurableProp[];
     readonly hooks: readonly HookName[];
     readonly dedupe: DedupeStrategy | null;
     readonly hasRun: boolean;
-    /** Absent when there are none, and in events from before they were called. */
+    /** Absent when there are none. */
     readonly hasAdditionalProps?: true;
-    /** Absent when there are none, and in events from before they were kept. */
+    /** Absent when there are none. */
     readonly warnings?: readonly Warning[];
     /** Epoch milliseconds. */
     readonly savedAt: number;
@@ -100,7 +100,7 @@ export interface DeployableComponent {
   readonly configurableProps: readonly ConfigurableProp[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
-  /** Absent for a component without additionalProps, and for one saved before they were called. */
+  /** Absent for a component without additionalProps. */
   readonly hasAdditionalProps?: true;
   /** What a refresh did to the packages. Absent without one. */
   readonly packageChanges?: PackageChanges;

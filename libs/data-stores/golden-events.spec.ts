@@ -8,7 +8,7 @@ import { type DataStoreEvent, type DataStoreNameEvent } from './published.js';
 
 const upcasters = makeUpcasters();
 
-/** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
+/** Reads a golden event (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends DataStoreEvent | DataStoreNameEvent>(type: E['type']): Promise<E> => {
   const file = new URL(`../../test/fixtures/events/${type}.v1.json`, import.meta.url);
   const { data, schemaVersion } = JSON.parse(await readFile(file, 'utf8')) as { data: object; schemaVersion: number };
@@ -57,7 +57,7 @@ const CASES: Record<(DataStoreEvent | DataStoreNameEvent)['type'], () => Promise
 };
 
 describe('every version of an event of data stores', () => {
-  it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
+  it.each(Object.entries(CASES))('%s folds', async (_, check) => check());
 
   it('is written by the current code in a version with a fixture', () => {
     for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);

@@ -24,8 +24,6 @@ export interface CollectionSchema {
    * such a collection are deleted by their ids only. May change without a new name.
    */
   readonly counted?: readonly (readonly string[])[];
-  /** Former versions of this collection. `register` removes them. */
-  readonly replaces?: readonly string[];
 }
 
 /** Resume point of a projection: a Position, or offsets as text. Compared as text. */

@@ -7,7 +7,7 @@ import { type ErrorEmailsEvent } from './published.js';
 
 const upcasters = makeUpcasters();
 
-/** Folds events as an earlier version wrote them (test/fixtures/events), upcast to the current version. */
+/** Folds golden events (test/fixtures/events), upcast to the current version. */
 const after = async (...types: ErrorEmailsEvent['type'][]): Promise<ErrorEmailsState> => {
   let state = errorEmails.initialState();
   for (const type of types) {
@@ -28,7 +28,7 @@ const CASES: Record<ErrorEmailsEvent['type'], () => Promise<void>> = {
 };
 
 describe('every version of an event of emails about errors', () => {
-  it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
+  it.each(Object.entries(CASES))('%s folds', async (_, check) => check());
 
   it('is written by the current code in a version with a fixture', () => {
     for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);

@@ -4,7 +4,7 @@ import { type DedupeCache } from './run-journal.js';
 /** Limits on the emitted ids that one source remembers, over all of its channels. */
 export const DEDUPE_LIMITS = { channels: 256, bytes: 1024 * 1024, idBytes: 128 } as const;
 
-/** Returns the form in which an id is remembered: the id, or its digest when it is long. Idempotent. */
+/** Returns the form in which an id is remembered: the id, or its digest when it is long. */
 export const rememberedId = (id: string): string =>
   3 * id.length > DEDUPE_LIMITS.idBytes && Buffer.byteLength(id) > DEDUPE_LIMITS.idBytes
     ? `sha256:${hash('sha256', id, 'base64url')}`

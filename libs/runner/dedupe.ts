@@ -46,7 +46,7 @@ const missing = (count: number): string[] =>
 
 /** Remembers ids first in, first out. A hit does not refresh its place. An id repeated in the batch is a duplicate. */
 const unique = <T extends Identified>(known: readonly string[], emits: readonly T[]): DedupeResult<T> => {
-  const ids = new Set(known.map(rememberedId));
+  const ids = new Set(known);
   const passed: T[] = [];
   let without = 0;
   let learned = false;
@@ -107,8 +107,7 @@ const greatest = <T extends Identified>(known: number, emits: readonly T[]): Ded
 
 /** Passes the emits after the cached id in the batch, or all when it is not there. */
 const last = <T extends Identified>(known: string | undefined, emits: readonly T[]): DedupeResult<T> => {
-  const wanted = known === undefined ? undefined : rememberedId(known);
-  const at = emits.findLastIndex((emit) => emit.id !== undefined && rememberedId(String(emit.id)) === wanted);
+  const at = emits.findLastIndex((emit) => emit.id !== undefined && rememberedId(String(emit.id)) === known);
   const passed = emits.filter((emit, index) => index > at || emit.id === undefined);
   const newest = passed.findLast((emit) => emit.id !== undefined)?.id;
   return {

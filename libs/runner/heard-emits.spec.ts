@@ -32,10 +32,6 @@ describe('the place of an invocation among those that it follows', () => {
   ])('is not known of %s', (_, over) => {
     expect(emitOf(over)).toBeUndefined();
   });
-
-  it('is not known of a record that an earlier release routed', () => {
-    expect(heardPlaceOf(invocationHeaders('inv_1', { kind: 'emit', emitter: 'dc_a' }))).toBeUndefined();
-  });
 });
 
 describe('the emits that a source has heard', () => {

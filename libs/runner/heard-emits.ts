@@ -14,7 +14,7 @@ export interface HeardPlace {
   readonly position: string;
 }
 
-/** Undefined for an invocation that has no such place, as of a tick, a replay, or a router of an earlier release. */
+/** Undefined for an invocation that has no such place, as of a tick or a replay. */
 export const heardPlaceOf = ({ kind, emitter, subscription, event }: InvocationHeaders): HeardPlace | undefined => {
   if (kind !== 'emit' || emitter === undefined || subscription === undefined || event === undefined) return undefined;
   const position = orderedEventId(event);

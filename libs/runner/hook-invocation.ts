@@ -6,13 +6,10 @@ import { SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
 export interface HookRequest {
   readonly hook: ProcessCall;
   readonly definition: SourceDefinition;
-  /** Epoch milliseconds by the caller's clock, for runners that do not know `untilUptimeMs`. */
+  /** Epoch milliseconds by the caller's clock, for a runner in the caller's own process. */
   readonly deadline: number;
-  /**
-   * Uptime of the caller's process at which the operation has given up, so the hook must not run later. A former release
-   * does not tell.
-   */
-  readonly untilUptimeMs?: number;
+  /** Uptime of the caller's process at which the operation has given up, so the hook must not run later. */
+  readonly untilUptimeMs: number;
 }
 
 /** Value of an invocation of kind `settled`. */
@@ -23,11 +20,12 @@ export interface OperationEnd {
 
 const HOOKS: readonly string[] = ['deploy', 'activate', 'deactivate', SAMPLE_EMIT] satisfies readonly ProcessCall[];
 
-/** Returns undefined for a value that no version of Sluice has written. */
+/** Returns undefined for a value that Sluice has not written. */
 export const readHookRequest = (value: string): HookRequest | undefined => {
   const read = objectOf(value);
   if (!read || !HOOKS.includes(String(read['hook'])) || typeof read['deadline'] !== 'number') return undefined;
-  const { definition } = read;
+  const { definition, untilUptimeMs } = read;
+  if (typeof untilUptimeMs !== 'number') return undefined;
   return typeof definition === 'object' && definition !== null ? (read as object as HookRequest) : undefined;
 };
 

@@ -82,7 +82,7 @@ export class HookQueue {
   /** How long the caller waits, in ms. Undefined when its process has not been seen. */
   private timeLeft({ headers }: Invocation, { deadline, untilUptimeMs }: HookRequest): number | undefined {
     const { callers, clock } = this.options.deps;
-    if (!callers || untilUptimeMs === undefined) return deadline - clock.now();
+    if (!callers) return deadline - clock.now();
     const uptimeMs = callers.uptimeOf(headers.respond);
     return uptimeMs === undefined ? undefined : untilUptimeMs - uptimeMs;
   }

@@ -104,11 +104,6 @@ describe('lane tracker', () => {
       expect(lane.admit(at(8, 3), 10)).toBe(true);
       expect(lane.admit(at(9, 3), 10)).toBe(true);
     });
-
-    it('takes progress without an origin, as earlier releases wrote it, for that of the log', () => {
-      const lane = new LaneTracker({ through: 10, above: [] });
-      expect([at(10, 7), at(11, 7)].map((each) => lane.admit(each))).toEqual([false, true]);
-    });
   });
 });
 

@@ -30,7 +30,7 @@ export interface SourceState {
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
   /** Content of `$.service.db`, JSON text by key. */
   readonly db: Readonly<Record<string, string>>;
-  /** By emitter and subscription. Earlier releases wrote none. */
+  /** By emitter and subscription. */
   readonly heard: Readonly<Record<string, EmitProgress>>;
   /** Last event id given out, `''` for none. Ids increase even when the clock goes back. */
   readonly lastEventId: string;

@@ -79,13 +79,6 @@ describe('repeats of emits', () => {
     expect(await l.runAll()).toEqual([passedOn(5).id, 'inv_replayed']);
   });
 
-  it('that an earlier release routed are known by their ids', async () => {
-    const l = listener();
-    const { event: _, subscription: __, ...old } = passedOn(1);
-    l.lane.push(old, passedOn(2), old, passedOn(1));
-    expect(await l.runAll()).toEqual([old.id, passedOn(2).id]);
-  });
-
   it('say nothing about what did not end before a crash', async () => {
     const t = sourceWorld();
     const all = Array.from({ length: 10 }, (_, n) => n);

@@ -15,7 +15,7 @@ import { SourcesView } from './sources-view.js';
 
 const upcasters = makeUpcasters();
 
-/** An event as a shipped version wrote it (test/fixtures/events), upcast to the current version. */
+/** A golden event (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends SourceEvent | NameSlugEvent>(
   type: E['type'],
   version: number,
@@ -31,7 +31,7 @@ const golden = async <E extends SourceEvent | NameSlugEvent>(
 type Histories<E extends SourceEvent | NameSlugEvent> = Record<E['type'], readonly E['type'][]>;
 
 /** Optional fields of a definition. */
-const LATER = ['packages', 'dynamicProps'] as const;
+const OPTIONAL = ['packages', 'dynamicProps'] as const;
 
 /** Events that come before each event, complete by type. */
 const SOURCE: Histories<SourceEvent> = {
@@ -66,32 +66,32 @@ const folds = async <C, E extends SourceEvent | NameSlugEvent, S>(
 };
 
 describe('every version of an event of sources', () => {
-  it.each(Object.keys(SOURCE) as SourceEvent['type'][])('%s still folds', async (type) => {
+  it.each(Object.keys(SOURCE) as SourceEvent['type'][])('%s folds', async (type) => {
     const state = await folds(sourceDecider, SOURCE[type], type);
     const props = expect.arrayContaining([{ kind: 'db', prop: 'db' }]);
     expect(state).toMatchObject({ source: { sourceId: 'dc_0mf3k2a9b7c6d5e4f3', definition: { props } } });
   });
 
-  it.each(Object.keys(NAME_SLUG) as NameSlugEvent['type'][])('%s still folds', async (type) => {
+  it.each(Object.keys(NAME_SLUG) as NameSlugEvent['type'][])('%s folds', async (type) => {
     await folds(nameSlugDecider, NAME_SLUG[type], type);
   });
 
-  it('keeps the fields that a definition has had since later, and does without them in older events', async () => {
-    const started = await golden<SourceDeploymentStarted>('SourceDeploymentStarted', 1, '.optional');
-    const update = await golden<SourceUpdateStarted>('SourceUpdateStarted', 1, '.optional');
+  it('keeps the fields that not every definition has', async () => {
+    const started = await golden<SourceDeploymentStarted>('SourceDeploymentStarted', 1, '.whole');
+    const update = await golden<SourceUpdateStarted>('SourceUpdateStarted', 1, '.whole');
     const deployed = await golden<SourceEvent>('SourceDeployed', 1);
     const updated = await golden<SourceEvent>('SourceUpdated', 1);
     const fold = (...events: readonly SourceEvent[]): SourceState =>
       events.reduce((state, event) => sourceDecider.evolve(state, event), sourceDecider.initialState());
     const { definition } = started.data;
-    for (const field of LATER) expect(definition[field]).toBeDefined();
+    for (const field of OPTIONAL) expect(definition[field]).toBeDefined();
     expect(fold(started, deployed)).toMatchObject({ status: 'deployed', source: { definition } });
-    const old = await golden<SourceDeploymentStarted>('SourceDeploymentStarted', 1);
-    for (const field of LATER) expect(old.data.definition[field]).toBeUndefined();
-    expect(fold(old, deployed, update, updated)).toMatchObject({ status: 'deployed', source: { definition } });
+    const bare = await golden<SourceDeploymentStarted>('SourceDeploymentStarted', 1);
+    for (const field of OPTIONAL) expect(bare.data.definition[field]).toBeUndefined();
+    expect(fold(bare, deployed, update, updated)).toMatchObject({ status: 'deployed', source: { definition } });
   });
 
-  it('a source of an older event takes no event of an app until it is updated', async () => {
+  it('a source without an apphook takes no event of an app until an update gives it one', async () => {
     const view = new SourcesView();
     const happened = async (type: SourceEvent['type'], variant = ''): Promise<void> =>
       view.apply(recorded('source-dc_1', await golden<SourceEvent>(type, 1, variant)));
@@ -99,7 +99,7 @@ describe('every version of an event of sources', () => {
     await happened('SourceDeploymentStarted');
     await happened('SourceDeployed');
     expect(taken()).toBe(0);
-    await happened('SourceUpdateStarted', '.optional');
+    await happened('SourceUpdateStarted', '.whole');
     await happened('SourceUpdated');
     expect(taken()).toBe(1);
   });

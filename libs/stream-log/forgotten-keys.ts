@@ -23,10 +23,9 @@ export class ForgottenKeys {
 
   constructor(
     private readonly readModels: ReadModelStore,
-    { name, replaces = [] }: CollectionSchema,
+    { name }: CollectionSchema,
   ) {
-    const nameOf = (model: string): string => `${model}.forgotten`;
-    this.schema = { name: nameOf(name), indexed: [], sort: 'key', replaces: replaces.map(nameOf) };
+    this.schema = { name: `${name}.forgotten`, indexed: [], sort: 'key' };
   }
 
   /** Idempotent. */

@@ -125,7 +125,6 @@ export class HandedOver {
     const workspace = this.workspaces.get(workspaceId) ?? { records: 0, sources: 0 };
     workspace.records += Math.min(source.records, this.cap) - before;
     workspace.sources += this.sources.size - known;
-    // Records of a former version have no workspace. This removes their entry too.
     if (workspace.records === 0 && workspace.sources === 0) this.workspaces.delete(workspaceId);
     else this.workspaces.set(workspaceId, workspace);
   }

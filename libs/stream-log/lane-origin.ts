@@ -11,7 +11,7 @@ export interface LaneOrigin {
 
 /**
  * Whether progress that ended with `known` says nothing about a record at one of its offsets. Undefined: the log never
- * gives out an offset twice, or the progress was written before origins were.
+ * gives out an offset twice.
  */
 export const isAnotherLog = (record: LaneOrigin | undefined, known: LaneOrigin | undefined): boolean =>
   record !== undefined && known !== undefined && (record.id !== known.id || record.epoch > known.epoch);

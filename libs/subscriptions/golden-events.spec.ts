@@ -11,7 +11,7 @@ const upcasters = makeUpcasters();
 /** A type, or its variant with the optional field. */
 type Fixture<E extends SubscriptionEvent | AutoSubscriptionEvent> = E['type'] | `${E['type']}.filter`;
 
-/** Reads an event as an earlier version wrote it (test/fixtures/events), upcast to the current version. */
+/** Reads a golden event (test/fixtures/events), upcast to the current version. */
 const golden = async <E extends SubscriptionEvent | AutoSubscriptionEvent>(
   name: Fixture<E>,
   version: number,
@@ -82,7 +82,7 @@ const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => P
 };
 
 describe('every version of an event of subscriptions', () => {
-  it.each(Object.entries(CASES))('%s still folds', async (_, check) => check());
+  it.each(Object.entries(CASES))('%s folds', async (_, check) => check());
 
   it('is written by the current code in a version with a fixture', () => {
     for (const type of Object.keys(CASES)) expect(upcasters.currentVersion(type)).toBe(1);

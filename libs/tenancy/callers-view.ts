@@ -149,8 +149,8 @@ export class CallersView implements LiveView, Callers {
     if (roles.delete(workspaceId)) this.rolesOf.set(userId, roles);
   }
 
-  private join(userId: string, workspaceId: string, role: Role | undefined): void {
+  private join(userId: string, workspaceId: string, role: Role): void {
     const roles = new Map(this.rolesOf.get(userId));
-    this.rolesOf.set(userId, roles.set(workspaceId, role ?? roles.get(workspaceId) ?? 'member'));
+    this.rolesOf.set(userId, roles.set(workspaceId, role));
   }
 }

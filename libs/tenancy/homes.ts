@@ -1,5 +1,4 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
-import { firstWorkspaceIdOf } from './domain/workspace.js';
 import { type UserEvent, type WorkspaceEvent } from './published.js';
 
 /**
@@ -17,11 +16,6 @@ export class Homes {
       case 'UsernameReserved':
         this.byUser.set(event.data.userId, event.data.workspaceId);
         return;
-      case 'UserRegistered': {
-        const { userId } = event.data;
-        if (!this.byUser.has(userId)) this.byUser.set(userId, firstWorkspaceIdOf(userId));
-        return;
-      }
       case 'WorkspaceMemberRemoved':
         this.left(event.data.userId, idOf(event.stream));
         return;

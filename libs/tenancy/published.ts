@@ -8,10 +8,7 @@ export interface UserRegistered {
     readonly registeredAt: number;
   };
 }
-/**
- * Reserves a name, on the stream of that name, with the random ids of its user. A name that was taken before ids were
- * random has UserRegistered there instead.
- */
+/** Reserves a name, on the stream of that name, with the random ids of its user. */
 export interface UsernameReserved {
   readonly type: 'UsernameReserved';
   readonly data: {
@@ -23,7 +20,7 @@ export interface UsernameReserved {
     readonly reservedAt: number;
   };
 }
-/** Reserves an address for a user, on the stream of that address. Users of older installations have none. */
+/** Reserves an address for a user, on the stream of that address. */
 export interface EmailReserved {
   readonly type: 'EmailReserved';
   readonly data: {
@@ -46,10 +43,9 @@ export interface WorkspaceCreated {
     readonly createdAt: number;
   };
 }
-/** Events from before there were roles lack `role`: their users are members. */
 export interface WorkspaceMemberAdded {
   readonly type: 'WorkspaceMemberAdded';
-  readonly data: { readonly userId: string; readonly role?: Role; readonly addedAt: number };
+  readonly data: { readonly userId: string; readonly role: Role; readonly addedAt: number };
 }
 export interface WorkspaceMemberRoleChanged {
   readonly type: 'WorkspaceMemberRoleChanged';

@@ -1,6 +1,6 @@
 /** Events of webhooks, for other contexts and the roles. */
 
-/** How deliveries to one webhook differ from the server's settings. Events from before there were rules lack them. */
+/** How deliveries to one webhook differ from the server's settings. */
 export interface WebhookRules {
   /** Seconds that the endpoint has to answer; null for the server's setting. */
   readonly timeoutS: number | null;
@@ -21,7 +21,7 @@ export interface WebhookCreated {
     readonly url: string;
     /** Vault reference of the signing key, which is `whsec_…` in plain text. */
     readonly signingKeyRef: string;
-    readonly rules?: WebhookRules;
+    readonly rules: WebhookRules;
     readonly createdAt: number;
   };
 }
@@ -32,7 +32,7 @@ export interface WebhookUpdated {
     readonly description: string | null;
     readonly url: string;
     readonly active: boolean;
-    readonly rules?: WebhookRules;
+    readonly rules: WebhookRules;
     readonly updatedAt: number;
   };
 }

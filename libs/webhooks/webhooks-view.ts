@@ -2,7 +2,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { DEFAULT_RULES, type WebhookEvent, type WebhookRules } from './published.js';
+import { type WebhookEvent, type WebhookRules } from './published.js';
 
 export interface KnownWebhook {
   readonly id: string;
@@ -41,7 +41,7 @@ export class WebhooksView implements LiveView {
     const event = recorded as RecordedEvent & WebhookEvent;
     const id = idOf(event.stream);
     if (event.type === 'WebhookCreated') {
-      const { url, signingKeyRef, rules = DEFAULT_RULES } = event.data;
+      const { url, signingKeyRef, rules } = event.data;
       const { workspaceId } = event.metadata;
       this.put({ id, workspaceId, url, active: true, rules, signingKeyRefs: [], formerKeys: [] }, signingKeyRef);
       return;
@@ -50,7 +50,7 @@ export class WebhooksView implements LiveView {
     if (!entry) return;
     switch (event.type) {
       case 'WebhookUpdated': {
-        const { url, active, rules = entry.rules } = event.data;
+        const { url, active, rules } = event.data;
         this.entries.set(id, { ...entry, url, active, rules });
         return;
       }

@@ -94,7 +94,7 @@ describe('the golden events', () => {
     expect(fixtures.filter(({ type }) => !known.has(type)).map(({ file }) => file)).toEqual([]);
   });
 
-  it('have each optional field of an event with it and without it, as older versions wrote it', () => {
+  it('have each optional field of an event with it and without it', () => {
     const missing = types.flatMap(({ type, optional }) =>
       optional.flatMap((path) => {
         const [name = '', parent] = [path.at(-1), path.slice(0, -1)];

@@ -40,7 +40,6 @@ export const accountsProjection = withRevision<AccountDoc>({
     indexed: ['workspaceId', 'userId', 'app'],
     sort: 'createdAt',
     counted: [['workspaceId'], ['userId'], ['userId', 'workspaceId']],
-    replaces: ['accounts.accounts.v1', 'accounts.accounts.v2'],
   },
   keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {

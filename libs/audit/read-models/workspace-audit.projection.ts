@@ -22,7 +22,6 @@ export const WORKSPACE_AUDIT: CollectionSchema = {
   indexed: ['workspaceId', 'resourceId', 'kind', 'type', 'actor'],
   sort: 'sort',
   counted: [['workspaceId']],
-  replaces: ['audit.workspace.v1'],
 };
 
 /** Epoch milliseconds in fixed width, with which the sort field begins. No event is of a time before 1970. */

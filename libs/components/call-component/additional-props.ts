@@ -7,7 +7,6 @@ import { COMPONENT_CALLS, type ComponentCalls } from '../ports.js';
 import {
   type AdditionalProps,
   type AdditionalPropsRequest,
-  type DeployableComponent,
   withDynamicProps,
 } from '../published.js';
 import { DynamicPropsStore } from './dynamic-props.js';
@@ -36,7 +35,7 @@ export class CalledAdditionalProps implements AdditionalProps {
 
   async answer(request: AdditionalPropsRequest): Promise<AnsweredProps> {
     const { component, dynamicProps, ...rest } = request;
-    if (!mayHaveAdditionalProps(component)) return { dynamicProps: [], logs: [] };
+    if (component.hasAdditionalProps !== true) return { dynamicProps: [], logs: [] };
     const outcome = await this.calls.call({
       ...rest,
       bundleHash: component.bundleHash,
@@ -51,10 +50,6 @@ export class CalledAdditionalProps implements AdditionalProps {
     return { dynamicProps: differing(component.configurableProps, props), logs: outcome.logs };
   }
 }
-
-/** A component saved before additionalProps were called does not tell. A prop with `reloadProps` then does. */
-const mayHaveAdditionalProps = ({ hasAdditionalProps, configurableProps }: DeployableComponent): boolean =>
-  hasAdditionalProps === true || configurableProps.some(({ reloadProps }) => reloadProps === true);
 
 const differing = (
   own: readonly ConfigurableProp[],

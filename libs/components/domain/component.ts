@@ -65,7 +65,7 @@ type Saved = Pick<ComponentSaved['data'], 'packages'>;
 
 const droppedBy = (next: Saved, before: Saved): { readonly dropped?: readonly string[] } => {
   const kept = new Set(next.packages?.uses);
-  const dropped = before.packages?.uses?.filter((use) => !kept.has(use)) ?? [];
+  const dropped = before.packages?.uses.filter((use) => !kept.has(use)) ?? [];
   return dropped.length === 0 ? {} : { dropped };
 };
 

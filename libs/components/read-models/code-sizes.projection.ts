@@ -13,7 +13,7 @@ export const CODE_SIZES: CollectionSchema = { name: 'components.code_sizes.v1', 
 
 const TYPES: readonly string[] = ['ComponentSaved', 'ComponentPackagesRefreshed'] satisfies ComponentEvent['type'][];
 
-/** The bytes of a refresh are those of the new bundle, because the former one stays for sources that run it. Events from before sizes were counted add nothing. */
+/** The bytes of a refresh are those of the new bundle, because the former one stays for sources that run it. */
 export const codeSizesProjection: Projection<CodeSizeDoc> = {
   name: CODE_SIZES.name,
   schema: CODE_SIZES,
@@ -21,7 +21,7 @@ export const codeSizesProjection: Projection<CodeSizeDoc> = {
   evolve: (doc, event, id) => {
     const through = String(event.position).padStart(20, '0');
     if (doc !== undefined && through <= doc.through) return doc;
-    const { bytes = 0 } = event.data as ComponentSaved['data'];
+    const { bytes } = event.data as ComponentSaved['data'];
     return { id, bytes: (doc?.bytes ?? 0) + bytes, through };
   },
 };

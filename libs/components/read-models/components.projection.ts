@@ -18,7 +18,6 @@ export const COMPONENTS: CollectionSchema = {
   name: 'components.components.v2',
   indexed: ['workspaceId', 'key'],
   sort: 'sort',
-  replaces: ['components.components.v1'],
 };
 
 const TYPES: readonly string[] = [

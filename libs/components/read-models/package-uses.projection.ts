@@ -37,7 +37,7 @@ export const packageUsesProjection: Projection<PackageUseDoc> = {
   evolve: (_, event, id) => {
     const { packages, componentId, name, key, kind, savedAt } = dataOf(event);
     const use = id.slice(id.indexOf(':') + 1);
-    if (packages?.uses?.includes(use) !== true) return undefined;
+    if (packages?.uses.includes(use) !== true) return undefined;
     return {
       id,
       workspaceId: event.metadata.workspaceId,

@@ -80,9 +80,7 @@ export class RegistrySources {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
-    const stored =
-      text === undefined ? undefined : (JSON.parse(text) as Omit<RegistrySource, 'license'> & Partial<RegistrySource>);
-    return stored && { license: UNREAD_LICENCE, ...stored };
+    return text === undefined ? undefined : (JSON.parse(text) as RegistrySource);
   }
 
   private async must(name: string): Promise<RegistrySource> {
@@ -166,8 +164,6 @@ const nameOf = (from: string): string => {
   return name.replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '');
 };
 
-/** What is listed for a folder that names no licence yet. */
-const UNREAD_LICENCE = 'not read yet: update the source';
 const MOST_BYTES = 1024 * 1024;
 const LICENCE_FILE = /^(?:licen[cs]e|copying)(?:[.-][\w.-]{1,40})?$/i;
 

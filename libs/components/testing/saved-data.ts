@@ -12,6 +12,7 @@ export const savedData = (over: Partial<ComponentSaved['data']> = {}): Component
   annotations: null,
   codeHash: 'code-hash',
   bundleHash: 'bundle-hash',
+  bytes: 0,
   url: null,
   configurableProps: [],
   hooks: [],

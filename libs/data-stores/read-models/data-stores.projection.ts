@@ -29,7 +29,6 @@ export const dataStoresProjection = withRevision<DataStoreDoc>({
     indexed: ['workspaceId'],
     sort: 'sort',
     counted: [['workspaceId']],
-    replaces: ['data-stores.data-stores.v1', 'data-stores.data-stores.v2'],
   },
   keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {

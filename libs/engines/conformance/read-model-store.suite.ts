@@ -19,7 +19,6 @@ export const READ_MODEL_STORE_PARTS = [
   'delete_range',
   'trim',
   'beside',
-  'replaces',
   'rebuild',
   'restart',
 ] as const;
@@ -239,20 +238,6 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
       expect(await reopened.text(texts, 'a')).toBe(large);
       await apply('1', '2', { op: 'put', doc: sized('a', 1, 5) }, { op: 'delete', id: 'c' });
       expect([await store().text(texts, 'a'), await store().text(texts, 'c')]).toEqual([undefined, undefined]);
-    });
-  },
-
-  replaces: (store, harness) => {
-    it('removes the former version, also when repeated', async () => {
-      await fill(store(), put(item('a', 1)));
-      const next: CollectionSchema = { ...schema, name: 'items.list.v2', replaces: [schema.name, 'items.none.v1'] };
-      expect(await store().register(next)).toEqual({ active: 1, checkpoint: null });
-      await harness().flush();
-      expect(await store().checkpoints([schema])).toEqual([null]);
-      await store().register(next);
-      // After a new registration it is empty.
-      expect(await store().register(schema)).toEqual({ active: 1, checkpoint: null });
-      expect(await listed(store())).toEqual([]);
     });
   },
 

@@ -70,7 +70,6 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
       copies: replicationFactor,
       durability: options.durability ?? 'required',
     });
-    await takeOverRetention(cluster, admin, prefix);
     if (options.keptMs !== undefined) await checkOffsetsRetention(cluster, settings, options.keptMs);
   } catch (error) {
     cluster.close();
@@ -84,16 +83,4 @@ export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> 
     new MemberIds(stateDir),
     clock,
   );
-};
-
-/** Existing topics, too: from here on Kafka itself drops nothing of ours. */
-const takeOverRetention = async (cluster: Cluster, admin: TopicAdmin, prefix: string): Promise<void> => {
-  const topics = [...cluster.topics()].flatMap(({ name }) => (name.startsWith(prefix) ? [name] : []));
-  try {
-    const { changed } = await admin.takeOverRetention(topics);
-    if (changed > 0)
-      cluster.warn('Kafka no longer drops records by itself', 'groups may not have read them', { changed });
-  } catch (error) {
-    cluster.warn('Kafka may drop records by itself that a group has not read', error);
-  }
 };

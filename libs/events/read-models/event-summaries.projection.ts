@@ -49,7 +49,6 @@ export const eventSummaries: CollectionSchema = {
   sort: 'sort',
   bytes: 'bytes',
   beside: 'payload',
-  replaces: ['events.summaries.v1'],
 };
 
 export const listOf = (emitterId: string, channel: string): string => `${emitterId}/${channel}`;

@@ -33,7 +33,6 @@ export class InMemoryReadModels implements ReadModelStore {
   }
 
   async register(schema: CollectionSchema): Promise<GenerationState> {
-    for (const former of schema.replaces ?? []) this.collections.delete(former);
     let collection = this.collections.get(schema.name);
     if (!collection) {
       collection = { active: 1, generations: new Map([[1, { docs: new Map(), checkpoint: null }]]) };

@@ -21,7 +21,6 @@ export const SOURCES: CollectionSchema = {
   indexed: ['workspaceId', 'userId', 'nameSlug', 'listed'],
   sort: 'sort',
   counted: [['workspaceId'], ['workspaceId', 'listed'], ['userId', 'listed'], ['userId', 'workspaceId', 'listed']],
-  replaces: ['sources.sources.v1', 'sources.sources.v2'],
 };
 
 const TYPES: ReadonlySet<string> = new Set<SourceEvent['type']>([

@@ -32,7 +32,6 @@ export const subscriptionsProjection = withRevision<SubscriptionDoc>({
     indexed: ['workspaceId', 'userId', 'emitterId', 'listenerId'],
     sort: 'createdAt',
     counted: [['workspaceId']],
-    replaces: ['subscriptions.subscriptions.v1', 'subscriptions.subscriptions.v2'],
   },
   keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {

@@ -1,6 +1,6 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { derivedId, shownId } from '#libs/kernel/ids.js';
+import { shownId } from '#libs/kernel/ids.js';
 import { type Role, type WorkspaceEvent } from '../published.js';
 
 export type WorkspaceCommand =
@@ -34,9 +34,6 @@ export type WorkspaceState = {
   readonly members: Readonly<Record<string, Role>>;
   readonly isDeleted?: true;
 } | null;
-
-/** Workspace id of a user who registered before ids were random. */
-export const firstWorkspaceIdOf = (userId: string): string => derivedId('o', 'first workspace', userId);
 
 export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState> = {
   category: 'workspace',
@@ -76,8 +73,7 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
       case 'WorkspaceMemberAdded':
       case 'WorkspaceMemberRoleChanged': {
         if (!state) return state;
-        const { userId } = event.data;
-        const role = event.data.role ?? state.members[userId] ?? 'member';
+        const { userId, role } = event.data;
         return { ...state, members: { ...state.members, [userId]: role } };
       }
       case 'WorkspaceMemberRemoved': {

@@ -21,7 +21,6 @@ export const apiKeysProjection: Projection<ApiKeyDoc> = {
     indexed: ['userId'],
     sort: 'issuedAt',
     counted: [['userId']],
-    replaces: ['tenancy.api_keys.v1'],
   },
   keys: ({ type, stream }) => (type === 'ApiKeyIssued' || type === 'ApiKeyRevoked' ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {

@@ -29,7 +29,6 @@ export const workspacesProjection: Projection<WorkspaceDoc> = {
     name: 'tenancy.workspaces.v2',
     indexed: ['ownerId'],
     sort: 'createdAt',
-    replaces: ['tenancy.workspaces.v1'],
   },
   keys: ({ type, stream }) => (WORKSPACE_EVENTS.some((known) => known === type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {
@@ -54,8 +53,7 @@ export const workspacesProjection: Projection<WorkspaceDoc> = {
       case 'WorkspaceMemberAdded':
       case 'WorkspaceMemberRoleChanged': {
         if (!doc) return doc;
-        const { userId } = event.data;
-        const role = event.data.role ?? doc.members[userId] ?? 'member';
+        const { userId, role } = event.data;
         return { ...doc, members: { ...doc.members, [userId]: role } };
       }
       case 'WorkspaceMemberRemoved': {

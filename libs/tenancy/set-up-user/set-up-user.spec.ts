@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { START } from '#libs/kernel/events.js';
 import { hashOfKey } from '../domain/api-key.js';
-import { nameIdOf, user } from '../domain/user.js';
-import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
 import { runningTenancy, type RunningTenancy } from '../testing/running-tenancy.js';
 import { bootstrap } from './bootstrap.js';
 import { setUpUser, type SetUpResult } from './set-up-user.js';
@@ -144,20 +142,6 @@ describe('the first start', () => {
     expect(ids[2]).toBe(ids[0]);
   });
 
-  it('finds the user and the workspace of an older installation, whose ids derive from the name', async () => {
-    const tenancy = await start();
-    const userId = nameIdOf('owner');
-    const workspaceId = firstWorkspaceIdOf(userId);
-    const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId };
-    const named = { userId, username: 'owner', email: 'owner@localhost', now: 1 };
-    await tenancy.handleCommand(user, userId, { type: 'register', ...named }, { ...context, commandId: 'c1' });
-    await tenancy.caughtUp();
-    const owned = { workspaceId, orgname: 'owner', name: 'Mine', email: named.email, ownerId: userId, now: 1 };
-    await tenancy.handleCommand(workspace, workspaceId, { type: 'create', ...owned }, { ...context, commandId: 'c2' });
-    expect(await bootstrap(tenancy.deps, 'given-key-number-one')).toMatchObject({ userId, workspaceId });
-    expect(await types(tenancy)).toEqual(['UserRegistered', 'WorkspaceCreated', 'ApiKeyIssued', 'ApiKeyHandedOver']);
-  });
-
   it('gives every user a workspace and a key of their own', async () => {
     const tenancy = await start();
     const owner = await bootstrap(tenancy.deps, undefined);
@@ -237,24 +221,6 @@ describe('an email address', () => {
       expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const events = await tenancy.store.readAll(START, 100);
       expect(events.filter(({ type }) => type === 'UserRegistered')).toHaveLength(1);
-    } finally {
-      await tenancy.projectors.stop();
-    }
-  });
-
-  it('that two users of an older installation share keeps neither from being set up again', async () => {
-    const tenancy = await runningTenancy();
-    try {
-      const register = (username: string) => {
-        const userId = nameIdOf(username);
-        const context = { correlationId: 'c', causationId: 'c', actor: { userId, apiKeyId: null }, workspaceId: 'o_1' };
-        const named = { userId, username, email: 'owner@localhost', now: 1 };
-        return tenancy.handleCommand(user, userId, { type: 'register', ...named }, { ...context, commandId: username });
-      };
-      await register('owner');
-      await register('other');
-      await tenancy.caughtUp();
-      expect((await bootstrap(tenancy.deps, undefined)).userId).toBe(nameIdOf('owner'));
     } finally {
       await tenancy.projectors.stop();
     }

@@ -6,7 +6,7 @@ import { newCommandId, newId } from '#libs/kernel/ids.js';
 import { apiKey, firstKeyId, givenKeyId, hashOfKey } from '../domain/api-key.js';
 import { type CallersView } from '../callers-view.js';
 import { emailIdOf, emailTaken, nameIdOf, nameTaken, plainEmail, user } from '../domain/user.js';
-import { firstWorkspaceIdOf, workspace } from '../domain/workspace.js';
+import { workspace } from '../domain/workspace.js';
 
 export interface SetUpUser {
   readonly username: string;
@@ -59,13 +59,10 @@ export const setUpUser = async (deps: SetUpDependencies, request: SetUpUser): Pr
 
   // 1. Reserve the name with the ids, and the address. An address that is taken must not use up the name.
   const [holder = username] = deps.callers.usernamesOf(email).filter((name) => !isSameName(name, username));
-  const isRegistered = deps.callers.usernamesOf(email).some((name) => isSameName(name, username));
-  if (!isRegistered && !isSameName(holder, username)) throw emailTaken(email, holder);
+  if (!isSameName(holder, username)) throw emailTaken(email, holder);
   const { userId, workspaceId } = await reserveName(deps, request, now);
-  if (!isRegistered) {
-    const reserve = { type: 'reserve_email', userId, username, email, now } as const;
-    await deps.handleCommand(user, emailIdOf(email), reserve, by(deps.actor ?? userId, workspaceId));
-  }
+  const reserve = { type: 'reserve_email', userId, username, email, now } as const;
+  await deps.handleCommand(user, emailIdOf(email), reserve, by(deps.actor ?? userId, workspaceId));
 
   // 2. Register the user.
   const register = { type: 'register', userId, username, email, now } as const;
@@ -103,11 +100,16 @@ const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLo
 
 const reserveName = async (deps: SetUpDependencies, request: SetUpUser, now: number): Promise<Owner> => {
   const { username, email } = request;
-  const nameId = nameIdOf(username);
   const drawn = { userId: newId('u', now), workspaceId: newId('o', now) };
   const reserve = { type: 'reserve_name', username, email, now, ...drawn } as const;
-  const { state } = await deps.handleCommand(user, nameId, reserve, by(deps.actor ?? drawn.userId, drawn.workspaceId));
-  return state?.reserved ?? { userId: nameId, workspaceId: firstWorkspaceIdOf(nameId) };
+  const { state } = await deps.handleCommand(
+    user,
+    nameIdOf(username),
+    reserve,
+    by(deps.actor ?? drawn.userId, drawn.workspaceId),
+  );
+  if (!state?.reserved) throw new Error(`the stream of the name ${username} holds no reservation`);
+  return state.reserved;
 };
 
 interface Owner {

@@ -1,6 +1,6 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { DEFAULT_RULES, type WebhookEvent, type WebhookRules } from '../published.js';
+import { type WebhookEvent, type WebhookRules } from '../published.js';
 import { checkWebhookUrl } from './webhook-url.js';
 
 export type WebhookCommand =
@@ -84,8 +84,8 @@ export const webhook: Decider<WebhookCommand, WebhookEvent, WebhookState> = {
 
   evolve(state, event): WebhookState {
     if (event.type === 'WebhookCreated') {
-      const { webhookId, createdAt, rules = DEFAULT_RULES, ...fields } = event.data;
-      const state = { active: true, disabledReason: null, rules, createdAt, updatedAt: createdAt };
+      const { webhookId, createdAt, ...fields } = event.data;
+      const state = { active: true, disabledReason: null, createdAt, updatedAt: createdAt };
       return { status: 'exists', id: webhookId, ...fields, ...state };
     }
     if (state.status !== 'exists') return state;

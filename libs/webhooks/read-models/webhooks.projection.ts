@@ -34,7 +34,6 @@ export const webhooksProjection = withRevision<WebhookDoc>({
     indexed: ['workspaceId', 'userId'],
     sort: 'createdAt',
     counted: [['workspaceId'], ['userId'], ['userId', 'workspaceId']],
-    replaces: ['webhooks.webhooks.v1'],
   },
   keys: ({ type, stream }) => (Object.hasOwn(EVENTS, type) ? [idOf(stream)] : []),
   evolve(doc, recorded, id) {

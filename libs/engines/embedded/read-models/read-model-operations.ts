@@ -39,7 +39,6 @@ export const readModelOperations = (db: Database): FileOperations => {
   };
 
   const register = (schema: CollectionSchema): number => {
-    for (const name of schema.replaces ?? []) removeCollection(db, name);
     const row = collection(schema);
     if (row && row.shape !== shapeOf(schema)) {
       throw new Error(
@@ -71,20 +70,6 @@ export const readModelOperations = (db: Database): FileOperations => {
   };
 
   return { handlers: { register, begin, activate, prune, apply: (batch) => apply(db, batch) }, reset: () => undefined };
-};
-
-/** Does nothing when there is no such collection. */
-const removeCollection = (db: Database, name: string): void => {
-  const former = { name, indexed: [], sort: '' };
-  const generations = db
-    .sql('SELECT generation FROM checkpoints WHERE collection = ?')
-    .all<{ generation: number }>(name);
-  for (const { generation } of generations) {
-    db.forget(tableOf(former, generation));
-    db.exec(dropTable(former, generation));
-  }
-  db.sql('DELETE FROM checkpoints WHERE collection = ?').run(name);
-  db.sql('DELETE FROM collections WHERE name = ?').run(name);
 };
 
 const apply = (db: Database, batch: Ops['apply']['args']): null => {

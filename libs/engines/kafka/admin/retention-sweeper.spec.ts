@@ -56,7 +56,7 @@ const world = (groups: Record<string, Group>, leaders: Readonly<Record<string, n
   const host = {
     cluster: cluster as unknown as Cluster,
     offsets,
-    admin: { takeOverRetention: async () => ({ dropConsumed: new Set<string>(), changed: 0 }) },
+    admin: { dropConsumed: async () => new Set<string>() },
     clock: { now: () => 100 * DAY_MS },
     prefix: '',
     everyMs: 1_000_000,

@@ -87,8 +87,7 @@ export class RetentionSweeper {
   }
 
   private async retentionsOf(topics: readonly string[]): Promise<Map<string, Retention>> {
-    // A process of a former release sets Kafka's own retention again when it starts.
-    const { dropConsumed } = await this.host.admin.takeOverRetention(topics);
+    const dropConsumed = await this.host.admin.dropConsumed(topics);
     return new Map(
       topics.map((topic) => [topic, { ...this.host.retentionOf(topic), dropConsumed: dropConsumed.has(topic) }]),
     );

@@ -24,15 +24,11 @@ const SEGMENT_MS = 3_600_000;
 const DROP_CONSUMED = 'delete.retention.ms';
 const KEEP = '86400000';
 
-/** Kafka's own retention does not look at groups, so it must drop nothing. RetentionSweeper does. */
-const KAFKA_KEEPS: readonly ConfigEntry[] = [
-  { name: 'retention.ms', value: '-1' },
-  { name: 'retention.bytes', value: '-1' },
-];
-
 const configOf = ({ ageMs, dropConsumed = false }: Retention): readonly ConfigEntry[] => [
   { name: 'cleanup.policy', value: 'delete' },
-  ...KAFKA_KEEPS,
+  // Kafka's own retention does not look at groups, so it must drop nothing. RetentionSweeper does.
+  { name: 'retention.ms', value: '-1' },
+  { name: 'retention.bytes', value: '-1' },
   { name: MAX_MESSAGE, value: String(TOPIC_RECORD_BYTES) },
   // A copy that missed records must not lead, whatever the brokers allow.
   { name: 'unclean.leader.election.enable', value: 'false' },
@@ -45,8 +41,6 @@ export const MIN_IN_SYNC = 'min.insync.replicas';
 
 /** The majority of the copies: any two majorities share a copy, so a leader elected from one has what another had. */
 export const minInSync = (copies: number): number => Math.floor(copies / 2) + 1;
-
-const CONFIG_NAMES = [...KAFKA_KEEPS.map(({ name }) => name), DROP_CONSUMED];
 
 /** Creates and deletes topics by their full names. Retries for 30 s while the cluster is not ready. */
 export class TopicAdmin {
@@ -93,21 +87,10 @@ export class TopicAdmin {
     this.cluster.forget(topic);
   }
 
-  /**
-   * Makes Kafka drop nothing of these topics by itself; a former release left that to it. Resolves with those whose
-   * consumed records may be dropped, and the number of topics that it changed.
-   */
-  async takeOverRetention(
-    topics: readonly string[],
-  ): Promise<{ readonly dropConsumed: ReadonlySet<string>; readonly changed: number }> {
-    const configs = await this.configs(topics, CONFIG_NAMES);
-    const dropConsumed = new Set([...configs].flatMap(([topic, of]) => (of.get(DROP_CONSUMED) === '0' ? [topic] : [])));
-    const dropping = [...configs].flatMap(([topic, of]) =>
-      KAFKA_KEEPS.some(({ name, value }) => of.get(name) !== value) ? [topic] : [],
-    );
-    const [refused] = (await this.alterAll(dropping, () => KAFKA_KEEPS)).values();
-    if (refused) throw refused;
-    return { dropConsumed, changed: dropping.length };
+  /** Those of these topics whose consumed records may be dropped. */
+  async dropConsumed(topics: readonly string[]): Promise<ReadonlySet<string>> {
+    const configs = await this.configs(topics, [DROP_CONSUMED]);
+    return new Set([...configs].flatMap(([topic, of]) => (of.get(DROP_CONSUMED) === '0' ? [topic] : [])));
   }
 
   /** Settings by topic name, with those that the brokers have for all topics. A topic that does not exist is left out. */

@@ -54,13 +54,13 @@ describe('where a lane begins', () => {
       { next: 7, incarnation: 1, lostFrom: 7 },
     ],
     [
-      'at the committed offset that an earlier release wrote',
+      'at an offset that was set for the name of a topic',
       committed({ epoch: -1, topicId: undefined }),
       ends({ epochEnd: undefined }),
       { next: 100, incarnation: 0 },
     ],
     [
-      'where the log ends, also for an offset of an earlier release',
+      'where the log ends, also for an offset that was set for the name of a topic',
       committed({ epoch: -1, topicId: undefined }),
       ends({ end: 7, epochEnd: undefined }),
       { next: 7, incarnation: 1, lostFrom: 7 },

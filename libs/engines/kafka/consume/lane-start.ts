@@ -9,7 +9,7 @@ export interface LaneEnds {
   readonly end: number;
   /**
    * The newest epoch up to the committed one that has records, and the offset where it ended; -1 for both when the log
-   * has none so old. Undefined when the commit tells no epoch.
+   * has none so old. Undefined when the commit names no epoch.
    */
   readonly epochEnd?: { readonly epoch: number; readonly endOffset: number } | undefined;
 }

@@ -12,7 +12,7 @@ export interface Progress {
   readonly checkpoint: Checkpoint | null;
   /** Owned by the writer that set it. Any other writer first takes a greater number. */
   readonly batch: number;
-  /** `countedAt` this batch if all before it kept the totals of lists. An earlier release leaves it as it is. */
+  /** `countedAt` this batch if all before it kept the totals of lists. */
   readonly counted?: string | undefined;
 }
 
@@ -55,7 +55,6 @@ export class ReadModelGenerations {
   /** Creates the read model when it is missing. Two processes may do so at once. */
   async register(schema: CollectionSchema): Promise<GenerationState> {
     const { name, bytes, beside } = schema;
-    for (const former of schema.replaces ?? []) await this.remove(former);
     const shape = JSON.stringify({
       indexed: [...schema.indexed].sort(),
       sort: schema.sort,
@@ -115,10 +114,7 @@ export class ReadModelGenerations {
     return matchedCount === 1;
   }
 
-  /**
-   * Takes a number that no writer of the generation had before, and moves the checkpoint. So a single owner of a former
-   * release, which hangs and continues, finds another checkpoint than its own. Undefined when the generation is gone.
-   */
+  /** Takes a number that no writer of the generation had before. Undefined when the generation is gone. */
   async takeNumber(name: string, generation: number): Promise<number | undefined> {
     for (;;) {
       const stored = await this.progress(name, generation);
@@ -180,15 +176,6 @@ export class ReadModelGenerations {
       const number = Number(generationPattern(name).exec(collection)?.[1]);
       if (!generations[`g${number}`]) await this.db.collection(collection).drop();
     }
-  }
-
-  /** Does nothing when it is missing. Deletes the document first, so the next start removes what a crash leaves. */
-  private async remove(name: string): Promise<void> {
-    await this.models.deleteOne({ _id: name });
-    const listed = await this.db
-      .listCollections({ name: { $regex: generationPattern(name) } }, { nameOnly: true })
-      .toArray();
-    for (const { name: collection } of listed) await this.db.collection(collection).drop();
   }
 
   private async model(name: string): Promise<ReadModelDoc> {

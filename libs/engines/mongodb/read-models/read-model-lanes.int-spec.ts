@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Db } from 'mongodb';
-import { CheckpointConflict, type ApplyBatch, type Doc, type DocumentWrite } from '#libs/kernel/read-model-store.js';
+import { type Doc, type DocumentWrite } from '#libs/kernel/read-model-store.js';
 import { LaneLost, type ClaimedLane, type LanePart } from '#libs/stream-log/lane-writes.js';
 import { openTestDatabase } from '../testing/test-database.js';
 import { hangingAt, steppedDb, type Around } from '../testing/stepped-db.js';
@@ -165,46 +165,6 @@ describe('an owner that hangs and continues after its lane moved', () => {
     expect((await listed()).map(({ id }) => id)).toEqual(['own-l/b', 'c', 'b', 'a']);
     expect(await offset('l/b')).toEqual(doc('l/b', 1, '', 'lane'));
     expect(await offset('l/a')).toEqual(doc('l/a', 0, '', 'lane'));
-  });
-
-  it('and was the one owner of a former release changes nothing', async () => {
-    const owned = (expected: string | null, next: string, ...made: DocumentWrite[]): ApplyBatch => ({
-      schema,
-      generation: 1,
-      expected,
-      next,
-      writes: [...made, { op: 'put', doc: doc('l/a', 5, '', 'lane') }],
-    });
-    const { checkpoint } = await store().register(schema);
-    const former = store();
-    await former.apply(owned(checkpoint, '0000000000000050', put('a', 1, 'former')));
-    const lane = await claim(store(), 'l/a');
-    expect(lane.progress).toEqual(doc('l/a', 5, '', 'lane'));
-    await apply(store(), part(lane, 6, removeTo(9)));
-    const stale = former.apply(owned('0000000000000050', '0000000000000051', put('a', 1, 'stale')));
-    expect(await failure(stale)).toBeInstanceOf(CheckpointConflict);
-    expect(await listed()).toEqual([]);
-    expect(await offset('l/a')).toEqual(doc('l/a', 6, '', 'lane'));
-  });
-});
-
-describe('lanes and the one owner of a former release', () => {
-  it('follow each other, there and back', async () => {
-    const { checkpoint } = await store().register(schema);
-    const next = String(Number(checkpoint) + 1).padStart(16, '0');
-    // It counts on from a checkpoint that lanes have moved, and writes the same progress.
-    await store().apply({
-      schema,
-      generation: 1,
-      expected: checkpoint,
-      next,
-      writes: [put('z', 90), { op: 'put', doc: doc('l/a', 7, '', 'lane') }],
-    });
-    const lane = await claim(store(), 'l/a');
-    expect(lane.progress).toEqual(doc('l/a', 7, '', 'lane'));
-    await apply(store(), part(lane, 8, put('z', 91)));
-    expect((await listed())[0]).toEqual(doc('z', 91));
-    expect(Number((await store().register(schema)).checkpoint)).toBeGreaterThan(Number(next));
   });
 });
 

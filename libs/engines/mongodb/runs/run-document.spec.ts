@@ -33,12 +33,4 @@ describe('the origin of what a source has done', () => {
     const second = applied(first, change(1, { through: 9, above: [], origin: { id: 'topic', epoch: 4 } }));
     expect(stateOf(second).progress).toEqual({ through: 9, above: [], origin: { id: 'topic', epoch: 4 } });
   });
-
-  it('is not that of progress which an earlier release has written since', () => {
-    // It sets its own fields and knows of no origin. Its records may have a higher epoch, and are done all the same.
-    const later: RunDocument = { ...first, version: 2, commitId: 'of an earlier release', through: 9 };
-    expect(stateOf(later).progress).toEqual({ through: 9, above: [] });
-    const ours = applied(later, change(2, { through: 10, above: [], origin: { id: 'topic', epoch: 5 } }));
-    expect(stateOf(ours).progress).toEqual({ through: 10, above: [], origin: { id: 'topic', epoch: 5 } });
-  });
 });

@@ -13,17 +13,14 @@ export interface RunDocument {
   readonly commitId: string;
   readonly through: number;
   readonly above: readonly number[];
-  /**
-   * Of the newest done invocation, and the version whose commit wrote it. Earlier releases leave it as it is when they
-   * commit, so it says nothing about the progress of another version.
-   */
-  readonly origin?: LaneOrigin & { readonly version: number };
+  /** Of the newest done invocation. */
+  readonly origin?: LaneOrigin;
   readonly lastEventId: string;
   /** JSON text by encoded channel. */
   readonly dedupe?: Readonly<Record<string, string>>;
   /** By encoded key. */
   readonly db?: Readonly<Record<string, string>>;
-  /** By encoded emitter and subscription. Earlier releases did not write it. */
+  /** By encoded emitter and subscription. */
   readonly heard?: Readonly<Record<string, EmitProgress>>;
   /** By chunk number, see RunInbox. */
   readonly inbox?: Readonly<Record<string, readonly string[]>>;
@@ -45,15 +42,12 @@ export const fieldOf = (key: string): string =>
 export const keyOf = (field: string): string =>
   field.slice(1).replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
 
-const originOf = ({ origin, version }: RunDocument): { readonly origin?: LaneOrigin } =>
-  origin?.version === version ? { origin: { id: origin.id, epoch: origin.epoch } } : {};
-
 export const stateOf = (document: RunDocument | null): SourceState => ({
   version: document?.version ?? 0,
   progress: {
     through: document?.through ?? -1,
     above: document?.above ?? [],
-    ...(document && originOf(document)),
+    ...(document?.origin && { origin: document.origin }),
   },
   dedupe: Object.fromEntries(
     Object.entries(document?.dedupe ?? {}).map(([field, text]) => [keyOf(field), JSON.parse(text) as DedupeCache]),
@@ -96,7 +90,7 @@ export const changeOf = (
     commitId,
     through,
     above,
-    ...(origin && { origin: { ...origin, version } }),
+    ...(origin && { origin }),
     lastEventId: commit.lastEventId,
     unset,
     dedupe: Object.fromEntries(
