@@ -106,7 +106,7 @@ describe('a repeat that nobody recognises', () => {
       const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }], startedAt: at, endedAt: at }) });
       t.world.now = at;
       const runner = await t.load();
-      const request = { hook: 'activate', deadline: at + 1_000, definition: definition() };
+      const request = { hook: 'activate', deadline: at + 1_000, untilUptimeMs: 1_000, definition: definition() };
       const made = t.invocation(0, over, JSON.stringify(over.kind === 'hook' ? request : 1));
       await runner.accept([{ ...made, record: { ...made.record, timestamp: at } }]);
       await until(() => t.acked.length === 1);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
+import { DEFAULT_RULES } from './published.js';
 import { webhookDirectory, WebhooksView } from './webhooks-view.js';
 
 const said = (type: string, data: object) => recorded('webhook-wh_1', { type, data });
-const created = said('WebhookCreated', { url: 'https://a.example', signingKeyRef: 'sec_1' });
+const created = said('WebhookCreated', { url: 'https://a.example', signingKeyRef: 'sec_1', rules: DEFAULT_RULES });
 const regenerated = (signingKeyRef: string, formerKeyRef: string, formerValidUntil: number) =>
   said('WebhookSigningKeyRegenerated', { signingKeyRef, formerKeyRef, formerValidUntil, regeneratedAt: 0 });
 
@@ -29,15 +30,15 @@ describe('WebhooksView', () => {
   });
 
   it('follows changes, and forgets a deleted webhook', () => {
-    const { view } = world(created, said('WebhookUpdated', { url: 'https://b.example', active: true }));
-    expect(view.find('wh_1')).toMatchObject({ url: 'https://b.example', active: true });
+    const { view } = world(created, said('WebhookUpdated', { url: 'https://b.example', active: true, rules: DEFAULT_RULES }));
+    expect(view.find('wh_1')).toMatchObject({ url: 'https://b.example', active: true, rules: DEFAULT_RULES });
     view.apply(said('WebhookDisabled', { reason: '410' }));
     expect(view.find('wh_1')?.active).toBe(false);
-    view.apply(said('WebhookUpdated', { url: 'https://b.example', active: true }));
+    view.apply(said('WebhookUpdated', { url: 'https://b.example', active: true, rules: DEFAULT_RULES }));
     expect(view.find('wh_1')?.active).toBe(true);
     view.apply(said('WebhookDeleted', {}));
     expect(view.find('wh_1')).toBeUndefined();
-    view.apply(said('WebhookUpdated', { url: 'https://c.example', active: true }));
+    view.apply(said('WebhookUpdated', { url: 'https://c.example', active: true, rules: DEFAULT_RULES }));
     expect(view.find('wh_1')).toBeUndefined();
   });
 

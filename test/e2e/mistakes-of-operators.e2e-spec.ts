@@ -274,8 +274,8 @@ const folders: readonly Mistake[] = [
   start('events.db is another database', () => ({
     SLUICE_DATA_DIR: spoilt('events.db', 'exchanged', (path) => cpSync(join(installation.dataDir, 'read.db'), path)),
   })),
-  start('data.db was written by a newer version', () => ({
-    SLUICE_DATA_DIR: spoilt('data.db', 'newer', (path) => {
+  start('data.db was written by another version', () => ({
+    SLUICE_DATA_DIR: spoilt('data.db', 'another', (path) => {
       const db = new Database(path);
       db.exec('PRAGMA user_version = 99');
       db.close();

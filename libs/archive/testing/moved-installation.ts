@@ -6,6 +6,7 @@ import { recorded } from '#libs/kernel/testing/recorded.js';
 import { definition, deploymentStarted } from '#libs/sources/testing/definitions.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { DEFAULT_RULES } from '#libs/webhooks/published.js';
 import { type PartName, PARTS } from '../archive-format.js';
 import { ArchiveReader } from '../archive-reader.js';
 import { exportInstallation, type MovedEngines } from '../export-installation.js';
@@ -92,6 +93,7 @@ const webhookCreated = {
     description: null,
     url: 'https://example.com/',
     signingKeyRef: 'sec_1',
+    rules: DEFAULT_RULES,
     createdAt: 1,
   },
 };

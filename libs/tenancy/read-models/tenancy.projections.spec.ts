@@ -22,7 +22,7 @@ const issued = (keyId: string, keyHash: string, userId = 'u_1'): ApiKeyIssued =>
 const handedOver = { type: 'ApiKeyHandedOver', data: { handedOverAt: 6 } };
 const revoked = { type: 'ApiKeyRevoked', data: { revokedAt: 7 } };
 const deleted = { type: 'WorkspaceDeleted', data: { deletedAt: 8 } };
-const added = (userId: string) => ({ type: 'WorkspaceMemberAdded', data: { userId, addedAt: 6 } });
+const added = (userId: string) => ({ type: 'WorkspaceMemberAdded', data: { userId, role: 'member', addedAt: 6 } });
 
 describe('read models of tenancy', () => {
   it('users', () => {
@@ -34,7 +34,7 @@ describe('read models of tenancy', () => {
 
   it('workspaces', () => {
     projecting(workspacesProjection)
-      .given(history(['workspace-o_1', created], ['workspace-o_1', added('u_2')], ['workspace-o_1', added('u_1')]))
+      .given(history(['workspace-o_1', created], ['workspace-o_1', added('u_2')]))
       .numberOfTimes(2)
       .then('o_1', {
         id: 'o_1',

@@ -5,7 +5,7 @@ import { DEFAULT_RULES } from '../published.js';
 import { webhooksProjection } from './webhooks.projection.js';
 
 const stream = 'webhook-wh_1';
-const fields = { name: 'Orders', description: null, url: 'https://a.example' };
+const fields = { name: 'Orders', description: null, url: 'https://a.example', rules: DEFAULT_RULES };
 const created = {
   type: 'WebhookCreated',
   data: { webhookId: 'wh_1', userId: 'u_1', ...fields, signingKeyRef: 'sec_1', createdAt: 1_700_000_000_000 },
@@ -18,7 +18,6 @@ const doc = {
   userId: 'u_1',
   ...fields,
   active: true,
-  rules: DEFAULT_RULES,
   disabledReason: null,
   createdAt: '001700000000000',
   updatedAt: 1_700_000_000_000,
