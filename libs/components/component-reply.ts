@@ -128,7 +128,7 @@ export const componentReply = ({ component, revision, changes }: ShownComponent,
 });
 
 const packagesReply = (
-  { count, bytes, ms, cached, imported = [] }: SavedPackages,
+  { count, bytes, ms, cached, imported }: SavedPackages,
   changes: PackageChanges | undefined,
 ): TypeOf<typeof PackagesReply> => ({
   count,

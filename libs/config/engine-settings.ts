@@ -4,8 +4,6 @@ import { choice, flag, integer, list, optionalText, text } from './setting.js';
 const ENGINES = 'Engines';
 
 const PEM_FILE = 'the path of a PEM file';
-/** Prefix of streams in EventStoreDB, unless another one is given. */
-export const DEFAULT_STREAM_PREFIX = 'sluice';
 
 /**
  * Only the scheme. The rest is judged by the client of the engine at the start (docs/reference/config.md#engine-urls),

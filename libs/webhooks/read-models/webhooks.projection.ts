@@ -1,6 +1,6 @@
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Revised, withRevision } from '#libs/kernel/with-revision.js';
-import { DEFAULT_RULES, type WebhookEvent, type WebhookRules } from '../published.js';
+import { type WebhookEvent, type WebhookRules } from '../published.js';
 
 export interface WebhookDoc extends Revised {
   readonly workspaceId: string;
@@ -40,16 +40,14 @@ export const webhooksProjection = withRevision<WebhookDoc>({
     const event = recorded as RecordedEvent & WebhookEvent;
     switch (event.type) {
       case 'WebhookCreated': {
-        const { userId, name, description, url, rules = DEFAULT_RULES, createdAt } = event.data;
+        const { userId, name, description, url, rules, createdAt } = event.data;
         const { workspaceId } = event.metadata;
         const state = { active: true, rules, disabledReason: null };
         const times = { createdAt: String(createdAt).padStart(15, '0'), updatedAt: createdAt };
         return { id, workspaceId, userId, name, description, url, ...state, ...times };
       }
-      case 'WebhookUpdated': {
-        const { rules, ...changed } = event.data;
-        return doc && { ...doc, ...changed, rules: rules ?? doc.rules, disabledReason: null };
-      }
+      case 'WebhookUpdated':
+        return doc && { ...doc, ...event.data, disabledReason: null };
       case 'WebhookDisabled':
         return doc && { ...doc, active: false, disabledReason: event.data.reason, updatedAt: event.data.disabledAt };
       case 'WebhookSigningKeyRegenerated':
