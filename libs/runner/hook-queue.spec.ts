@@ -10,7 +10,13 @@ const NEXT = definition({ bundleHash: 'next' });
 type World = ReturnType<typeof sourceWorld>;
 
 const hookAt = (t: World, offset: number, over: Partial<HookRequest> = {}, id = `inv_${offset}`): Invocation => {
-  const request: HookRequest = { hook: 'activate', definition: NEXT, deadline: 100_000, untilUptimeMs: 100_000, ...over };
+  const request: HookRequest = {
+    hook: 'activate',
+    definition: NEXT,
+    deadline: 100_000,
+    untilUptimeMs: 100_000,
+    ...over,
+  };
   return t.invocation(offset, { id, kind: 'hook', prop: '', respond: 'replies.api' }, JSON.stringify(request));
 };
 

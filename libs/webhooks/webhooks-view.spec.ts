@@ -30,7 +30,10 @@ describe('WebhooksView', () => {
   });
 
   it('follows changes, and forgets a deleted webhook', () => {
-    const { view } = world(created, said('WebhookUpdated', { url: 'https://b.example', active: true, rules: DEFAULT_RULES }));
+    const { view } = world(
+      created,
+      said('WebhookUpdated', { url: 'https://b.example', active: true, rules: DEFAULT_RULES }),
+    );
     expect(view.find('wh_1')).toMatchObject({ url: 'https://b.example', active: true, rules: DEFAULT_RULES });
     view.apply(said('WebhookDisabled', { reason: '410' }));
     expect(view.find('wh_1')?.active).toBe(false);

@@ -34,6 +34,13 @@ runRole(
     const replies = repliesOverLog(plane.engines.log, logger);
     // The emits of its runs may have no router.
     const backlog = startLoggedBacklog(role, role.startBacklog(), ['router']);
-    await startRunnerRole(role, { backlog, sandboxing, urls, replies, callers: role.followCallers(), closeMs: CLOSE_MS });
+    await startRunnerRole(role, {
+      backlog,
+      sandboxing,
+      urls,
+      replies,
+      callers: role.followCallers(),
+      closeMs: CLOSE_MS,
+    });
   },
 );

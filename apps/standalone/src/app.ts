@@ -152,10 +152,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
 };
 
 /** Opens the data directory with the key of its secrets. */
-const openEngines = async (
-  config: Config,
-  onFatal: (error: Error) => void,
-): Promise<EmbeddedEngines> => {
+const openEngines = async (config: Config, onFatal: (error: Error) => void): Promise<EmbeddedEngines> => {
   const { dataDir, secretKey: given, secretKeyPrevious } = config;
   const secretKey = secretKeyOf(dataDir, given, secretKeyPrevious);
   const previousKey = previousKeyOf(secretKeyPrevious);

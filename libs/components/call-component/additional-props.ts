@@ -4,11 +4,7 @@ import { type ConfigurableProp } from '#libs/component-model/component-metadata.
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { boundedProps } from '../domain/metadata-limits.js';
 import { COMPONENT_CALLS, type ComponentCalls } from '../ports.js';
-import {
-  type AdditionalProps,
-  type AdditionalPropsRequest,
-  withDynamicProps,
-} from '../published.js';
+import { type AdditionalProps, type AdditionalPropsRequest, withDynamicProps } from '../published.js';
 import { DynamicPropsStore } from './dynamic-props.js';
 
 export interface AnsweredProps {

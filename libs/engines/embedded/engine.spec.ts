@@ -61,21 +61,24 @@ describe('the data directory', () => {
     expect(said).toContain(`in use by the process with pid ${process.pid}`);
   });
 
-  it.each(['events', 'data', 'read'])('with another schema in %s.db is refused, and its lock released', async (file) => {
-    await (await engines()).close();
-    const give = (schema: number): void => {
-      const db = new Database(join(installation.dataDir, `${file}.db`));
-      db.exec(`PRAGMA user_version = ${schema}`);
-      db.close();
-    };
-    give(99);
-    const refused = engines();
-    await expect(refused).rejects.toThrow(UnusableDataDirectory);
-    const text = `${file}.db has schema 99, and this version of Sluice needs schema ${SCHEMA}: start the version that wrote it`;
-    await expect(refused).rejects.toThrow(text);
-    give(SCHEMA);
-    await engines();
-  });
+  it.each(['events', 'data', 'read'])(
+    'with another schema in %s.db is refused, and its lock released',
+    async (file) => {
+      await (await engines()).close();
+      const give = (schema: number): void => {
+        const db = new Database(join(installation.dataDir, `${file}.db`));
+        db.exec(`PRAGMA user_version = ${schema}`);
+        db.close();
+      };
+      give(99);
+      const refused = engines();
+      await expect(refused).rejects.toThrow(UnusableDataDirectory);
+      const text = `${file}.db has schema 99, and this version of Sluice needs schema ${SCHEMA}: start the version that wrote it`;
+      await expect(refused).rejects.toThrow(text);
+      give(SCHEMA);
+      await engines();
+    },
+  );
 
   it('of which a file is another database is refused by the name of the file', async () => {
     await (await engines()).close();
