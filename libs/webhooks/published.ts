@@ -4,7 +4,7 @@
 export interface WebhookRules {
   /** Seconds that the endpoint has to answer; null for the server's setting. */
   readonly timeoutS: number | null;
-  /** Attempts of a delivery; null for the server's setting. */
+  /** Attempts of a delivery; null for 10. */
   readonly maxAttempts: number | null;
   /** Whether an event waits until those before it have ended, retries included. */
   readonly ordered: boolean;

@@ -13,7 +13,7 @@ export class RulesDto {
   @Min(1)
   @Max(30)
   timeout_s?: number | null;
-  @Meaning('Attempts at one delivery; null for the setting of the server')
+  @Meaning('Attempts at one delivery; null for 10')
   @IsOptional()
   @Transform(integerFromText)
   @IsInt()
@@ -27,7 +27,7 @@ export class RulesDto {
   ordered?: boolean | null;
 }
 
-/** What is given of the rules. Null returns to the server's setting. */
+/** What is given of the rules. Null returns to what the server does for any webhook. */
 export const givenRules = ({ timeout_s, max_attempts, ordered }: RulesDto): Partial<WebhookRules> => ({
   ...(timeout_s === undefined ? {} : { timeoutS: timeout_s }),
   ...(max_attempts === undefined ? {} : { maxAttempts: max_attempts }),

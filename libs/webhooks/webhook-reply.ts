@@ -35,7 +35,7 @@ export const Webhook = named('Webhook', {
   url: text('Address that gets the events'),
   active: boolean('Whether events are delivered'),
   timeout_s: nullable(integer("Seconds that the endpoint has to answer; null for the server's setting")),
-  max_attempts: nullable(integer("Attempts of a delivery; null for the server's setting")),
+  max_attempts: nullable(integer('Attempts of a delivery; null for 10')),
   ordered: boolean('Whether an event waits until those before it have ended, retries included'),
   disabled_reason: nullable(text('Why the server stopped delivering')),
   revision: revisionField(),
