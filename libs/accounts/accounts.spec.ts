@@ -112,7 +112,10 @@ describe('accounts', () => {
     for (let n = 0; n < 3; n++) await connect();
     const reply = await call('post', '/v1/accounts').send({ app: 'slack', credentials: { a: 'b' } });
     expect(reply.status).toBe(409);
-    expect(reply.text).toContain('SLUICE_MAX_ACCOUNTS');
+    expect(reply.body).toMatchObject({
+      error: 'this workspace has 3 accounts, the limit is 3: delete some',
+      details: { limit: 3, actual: 3 },
+    });
   });
 
   it.each([

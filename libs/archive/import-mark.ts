@@ -61,7 +61,7 @@ export class ImportMark {
 
 const ELSEWHERE =
   'import into an empty one, on which no server was ever started (another SLUICE_DATA_DIR; or other values of ' +
-  'SLUICE_EVENTSTORE_PREFIX, SLUICE_KAFKA_PREFIX and the database of SLUICE_MONGO_URL)';
+  'SLUICE_PREFIX and the database of SLUICE_MONGO_URL)';
 
 const whatIsIn = async ({ events, journal, vault, schedule, delayed, ticks, log }: MovedEngines): Promise<string[]> => {
   const found: string[] = [];

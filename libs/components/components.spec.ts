@@ -32,7 +32,7 @@ describe('code and bundles of a workspace', () => {
     expect(reply?.status).toBe(409);
     expect(reply?.body).toMatchObject({
       code: 'limit_reached',
-      details: { limit: LIMIT, setting: 'SLUICE_WORKSPACE_CODE_MB' },
+      details: { limit: LIMIT },
     });
     const stored = [...blobs.texts.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     expect(stored).toBeLessThanOrEqual(LIMIT);

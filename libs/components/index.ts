@@ -3,6 +3,7 @@ export { componentsProjection } from './read-models/components.projection.js';
 export { crawledFetcher, type FetchText } from './fetch/crawled-fetcher.js';
 export {
   DEFAULT_CODE_LIMITS,
+  DEFAULT_INSPECTION_LIMITS,
   type CodeLimits,
   type ComponentCalls,
   type ComponentFetcher,

@@ -9,6 +9,7 @@ import {
   ComponentsModule,
   crawledFetcher,
   DEFAULT_CODE_LIMITS,
+  DEFAULT_INSPECTION_LIMITS,
   type FetchText,
 } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
@@ -19,7 +20,7 @@ import { EventsModule, storedEvents, unsentLimits } from '#libs/events/index.js'
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
-import { type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { DEFAULT_RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
 import { NotificationsModule } from '#libs/notifications/index.js';
 import { actionRuns } from '#libs/runner/action-runs.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
@@ -34,7 +35,7 @@ import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
 import { type Engines } from './engines.js';
-import { dailyQuotas, quotaKeeper, startingRuns } from './quotas.js';
+import { quotaKeeper, startingRuns } from './quotas.js';
 import { serverLimits } from './server-limits.js';
 import { eventSettings } from './stream-projections.js';
 
@@ -71,7 +72,6 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness, bytes }: ApiO
     faultOf: plane.engines.faultOf,
     requestsPerMinute: config.apiRate,
     proxies,
-    burst: config.apiBurst,
     // The change is made, so a lagging process must not turn the answer into an error.
     answersUnapplied: config.engine === 'distributed',
   });
@@ -91,7 +91,6 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
   const { events, readModels, vault, blobs } = engines;
   const resourceLimits = resourceLimitsOf(config);
   const auths = authsOf(options);
-  const codeLimits = { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 };
   const common = { handleCommand, readModels, clock, resourceLimits };
   const { manualRuns, appEvents } = options;
   const actions = actionRunner(options, auths);
@@ -101,7 +100,7 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       ...common,
       callers: views.callers,
       usage,
-      quotas: dailyQuotas(config),
+      dailyCredits: config.dailyCredits,
       limits: serverLimits(config),
     }),
     ComponentsModule.forRoot({
@@ -112,13 +111,8 @@ const contexts = (options: ApiOptions): DynamicModule[] => {
       inspector,
       calls: componentCalls(options.caller, blobs, auths, installPackages(blobs, options.packages)),
       vault,
-      fetcher: crawledFetcher(fileFetcher(egress, codeLimits.fileBytes), codeLimits),
-      codeLimits,
-      inspectionLimits: {
-        atOnce: config.buildsAtOnce,
-        waiting: config.buildsWaiting,
-        waitingInAll: config.buildsWaitingInAll,
-      },
+      fetcher: crawledFetcher(fileFetcher(egress, DEFAULT_CODE_LIMITS.fileBytes)),
+      inspectionLimits: { ...DEFAULT_INSPECTION_LIMITS, atOnce: config.buildsAtOnce },
     }),
     DataStoresModule.forRoot({ ...common, events, upcasters, records: engines.records }),
     SourcesModule.forRoot({
@@ -185,7 +179,7 @@ const eventContexts = (options: ApiOptions): DynamicModule[] => {
       appliedEvents,
       settings: eventSettings(config),
       streams: {
-        settings: { perUser: config.streamsPerUser, inAll: config.streams, unsent: unsentLimits() },
+        settings: { perUser: config.streamsPerUser, unsent: unsentLimits() },
         mayRead: (apiKeyId, workspaceId) => views.callers.mayRead(apiKeyId, workspaceId),
         exists: (emitterId) => views.sources.find(emitterId) !== undefined,
         shuttingDown,
@@ -204,7 +198,7 @@ const actionRunner = ({ config, plane, caller, packages, urls, log }: ApiOptions
     clock: plane.clock,
     logger: log,
     usage: plane.usage,
-    timeoutMs: config.actionTimeoutS * 1_000,
+    timeoutMs: (config.runTimeoutS ?? 30) * 1_000,
   });
 
 /** Addresses of this machine are left out, because a webhook worker may run on another one. */
@@ -214,13 +208,8 @@ const deliveryReach = (allow: readonly string[]): DeliveryReach => {
 };
 
 const resourceLimitsOf = (config: Config): ResourceLimits => ({
+  ...DEFAULT_RESOURCE_LIMITS,
   sourcesPerWorkspace: config.maxSources,
   webhooksPerWorkspace: config.maxWebhooks,
   subscriptionsPerWorkspace: config.maxSubscriptions,
-  autoSubscriptionsPerWorkspace: config.maxAutoSubscriptions,
-  dataStoresPerWorkspace: config.maxDataStores,
-  accountsPerWorkspace: config.maxAccounts,
-  apiKeysPerUser: config.maxApiKeys,
-  membersPerWorkspace: config.maxMembers,
-  codeBytesPerWorkspace: config.workspaceCodeMb * 1024 * 1024,
 });

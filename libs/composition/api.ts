@@ -2,7 +2,7 @@ import { type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { type ComponentInspector } from '#libs/components/index.js';
-import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
+import { type Config } from '#libs/config/index.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { type AppliedRecords, EventStreams } from '#libs/events/index.js';
 import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
@@ -23,6 +23,7 @@ import { type WebhookTopics } from '#libs/webhooks/index.js';
 import { ApiModule } from './api.module.js';
 import { httpObserver, type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { type ControlPlane } from './control-plane.js';
+import { MAX_API_BODY_BYTES } from './pressure.js';
 
 export interface ApiOptions {
   readonly config: Config;
@@ -101,7 +102,7 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
     abortOnError: false,
   });
   configureHttp(app, {
-    maxBodyBytes: maxApiBodyBytes(config),
+    maxBodyBytes: MAX_API_BODY_BYTES,
     corsOrigins: config.corsOrigins,
     shuttingDown,
     ...(options.noRoom === undefined ? {} : { noRoom: options.noRoom }),

@@ -54,7 +54,6 @@ export const openPackages = (
     offline: config.npmOffline,
     cacheMb: config.packagesCacheMb,
     limits: {
-      timeoutMs: config.npmTimeoutS * 1_000,
       // Builds without packages keep the other half, however slow a registry is.
       atOnce: Math.max(DEFAULT_PACKAGE_LIMITS.atOnce, Math.floor(config.buildsAtOnce / 2)),
     },

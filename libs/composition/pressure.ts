@@ -1,8 +1,9 @@
-import { type Config, maxApiBodyBytes } from '#libs/config/index.js';
+import { DEFAULT_CODE_LIMITS } from '#libs/components/index.js';
+import { type Config } from '#libs/config/index.js';
 import { type HttpBytes, httpBytes } from '#libs/http/bytes-in-flight.js';
 import { type Door } from '#libs/ingress/door.js';
 import { PressureGate, type WorkInFlight } from '#libs/ingress/pressure-gate.js';
-import { megabytesOrShare } from '#libs/kernel/heap-share.js';
+import { shareOfHeap } from '#libs/kernel/heap-share.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
 import { type Metrics } from '#libs/telemetry/index.js';
 import { type LoggedBacklog } from './logged-backlog.js';
@@ -38,20 +39,20 @@ const HELD = 4_096;
 const HELD_MS = 2_000;
 const PACED_MS = 50;
 
-/** Limit on the events in memory: those read from the log and not worked off, and as many that arrive. */
-export const inHandBytes = ({ inHandMb }: Pick<Config, 'inHandMb'>): number => megabytesOrShare(inHandMb);
+/** Largest API request. Code as JSON text takes up to twice its size, because line ends and quotes are escaped. */
+export const MAX_API_BODY_BYTES = 2 * DEFAULT_CODE_LIMITS.fileBytes + 256 * 1024;
 
 /** Limits on bodies on their way in and on answers on their way out, of one process. */
 export const httpBytesOf = (config: Config): HttpBytes =>
-  httpBytes(Math.max(maxApiBodyBytes(config), config.maxBodyKb * 1024), config.pageMb * 1024 * 1024);
+  httpBytes(Math.max(MAX_API_BODY_BYTES, config.maxBodyKb * 1024), config.pageMb * 1024 * 1024);
 
 export const pressureSettings = (config: Config): PressureSettings => {
   const source = config.sourceBacklog ?? (config.engine === 'embedded' ? SOURCE_HERE : SOURCE_ON_SERVERS);
   return {
     source,
-    workspace: Math.max(source, config.workspaceBacklog ?? WORKSPACE_TIMES * source),
+    workspace: WORKSPACE_TIMES * source,
     paced: config.engine === 'embedded' ? Math.ceil(PACED_SHARE * source) : source,
-    bytes: inHandBytes(config),
+    bytes: shareOfHeap(),
     listener: LISTENER_TIMES * source,
     unrouted: UNROUTED_TIMES * source,
   };

@@ -2,25 +2,19 @@ import { type Config } from '#libs/config/index.js';
 import { type Admission } from '#libs/ingress/admission.js';
 import { type ActionRunner } from '#libs/actions/published.js';
 import { type AppEvents, type ManualRuns } from '#libs/sources/index.js';
-import { type DailyQuotas, QuotaKeeper } from '#libs/tenancy/index.js';
+import { QuotaKeeper } from '#libs/tenancy/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { type ControlPlane } from './control-plane.js';
-
-export const dailyQuotas = (config: Config): DailyQuotas => ({
-  invocations: config.dailyInvocations,
-  computeMs: config.dailyComputeS * 1_000,
-  credits: config.dailyCredits,
-});
 
 export const quotaKeeper = (config: Config, { usage, clock }: ControlPlane, logger: Logger): QuotaKeeper =>
   new QuotaKeeper({
     usage,
-    quotas: dailyQuotas(config),
+    credits: config.dailyCredits,
     clock,
     onFailure: (err) => logger.warn({ err }, 'quotas.not_checked: usage cannot be read'),
   });
 
-/** Refuses events of a workspace that has used up a quota. */
+/** Refuses events of a workspace that has used up its quota. */
 export const withinQuotas = (keeper: QuotaKeeper): Admission => ({
   enter({ workspaceId }) {
     const exceeded = keeper.exceededBy(workspaceId);

@@ -1,5 +1,6 @@
 import { pause } from '#libs/async/pause.js';
 import { type Config } from '#libs/config/index.js';
+import { LEASE_MS } from '#libs/kernel/leases.js';
 import { PoisonEvent, rebuildProjection } from '#libs/kernel/projector.js';
 import { PoisonRecord } from '#libs/stream-log/stream-projection.js';
 import { projections } from './control-plane.js';
@@ -101,9 +102,10 @@ export const withProjectionLeases = async <T>(
   { leases, registry }: Pick<Engines, 'leases' | 'registry'>,
   config: Config,
   work: () => Promise<T>,
+  waitMs = 2 * LEASE_MS,
 ): Promise<T> => {
   const owned = [...projections, ...Object.values(streamProjections(config))].map(({ name }) => `projection.${name}`);
-  const signal = AbortSignal.timeout(2 * config.leaseMs);
+  const signal = AbortSignal.timeout(waitMs);
   const acquired = await Promise.all(owned.map((name) => leases.acquire(name, signal)));
   const held = acquired.filter((lease) => lease !== undefined);
   try {

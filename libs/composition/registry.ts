@@ -44,7 +44,7 @@ export const startRegistry = async ({
   if (dir === undefined) return { stop: async () => undefined };
   const abort = new AbortController();
   const sync = api.get(RegistrySync);
-  const folder = registryFolder(dir, { ...DEFAULT_CODE_LIMITS, fileBytes: config.codeMaxKb * 1024 });
+  const folder = registryFolder(dir, DEFAULT_CODE_LIMITS);
   let synced: string | undefined;
 
   const look = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { type CallersView } from '#libs/tenancy/index.js';
-import { megabytesOrShare } from '#libs/kernel/heap-share.js';
+import { shareOfHeap } from '#libs/kernel/heap-share.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { asError } from '#libs/kernel/error-message.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
@@ -17,6 +17,7 @@ import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
 import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 import { missingOf, type Protection } from '#libs/sandbox/jail/promises.js';
 import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
+import { DEFAULT_CALL_LIMITS } from '#libs/sandbox/host/call-turns.js';
 import { processCaller } from '#libs/sandbox/host/process-caller.js';
 import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
 import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
@@ -60,7 +61,7 @@ export const startSandboxing = async (
     pool,
     memory,
     inspector,
-    caller: callerFor(pool, config),
+    caller: callerFor(pool),
     packages,
     async close() {
       await pool.close();
@@ -80,7 +81,7 @@ const factoryFor = (
   sockets: EgressSockets,
   dataStores?: DataStoreAccess,
 ): Pick<Sandboxing, 'memory' | 'factory'> => {
-  const memory = new RunsMemory({ bytes: megabytesOrShare(config.runsMemoryMb) });
+  const memory = new RunsMemory({ bytes: shareOfHeap() });
   const factory = createSandboxFactory({
     level,
     memory,
@@ -96,15 +97,9 @@ const factoryFor = (
 };
 
 /** Calls functions of components, in processes that have an egress socket each. */
-const callerFor = (pool: SandboxPool, config: Config): ComponentCaller =>
+const callerFor = (pool: SandboxPool): ComponentCaller =>
   processCaller({
     pool,
-    timeoutMs: config.callTimeoutS * 1_000,
-    limits: {
-      atOnce: config.callsAtOnce,
-      waiting: config.callsWaiting,
-      waitingInAll: config.callsWaitingInAll,
-    },
     masked: (outcome, secrets) => new SecretMask(secrets).outcome(outcome),
   });
 
@@ -133,7 +128,7 @@ export const startInspecting = async (
   const sockets = await EgressSockets.create(folderPrefix('egress'), egress);
   const { factory } = factoryFor(level, config, clock, sockets, dataStores);
   // Here is no room for processes of sources, so idle processes of actions may only take the place of calls.
-  const maxWarm = Math.min(config.sandboxes, config.callsAtOnce);
+  const maxWarm = Math.min(config.sandboxes, DEFAULT_CALL_LIMITS.atOnce);
   const pool = new SandboxPool(factory, { maxWarm, idleMs: config.sandboxIdleS * 1_000, clock });
   const packages = openPackages(config, level, logger, metrics);
   const inspector = inspectorFor(level, config, clock, packages);
@@ -142,7 +137,7 @@ export const startInspecting = async (
     egress,
     sockets,
     inspector,
-    caller: callerFor(pool, config),
+    caller: callerFor(pool),
     packages,
     async close() {
       await pool.close();

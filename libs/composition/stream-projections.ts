@@ -9,12 +9,13 @@ import { type Engines } from './engines.js';
 import { pollUntil } from '../cluster/poll-until.js';
 
 const MB = 1024 * 1024;
+/** Bytes of readable events of a workspace, as a multiple of those of a source. */
+const WORKSPACE_TIMES = 16;
 
 export const eventSettings = (config: Config): EventSettings => ({
   retained: config.eventsKept,
-  channels: config.channelsKept,
   sourceBytes: config.sourceEventsMb * MB,
-  workspaceBytes: config.workspaceEventsMb * MB,
+  workspaceBytes: WORKSPACE_TIMES * config.sourceEventsMb * MB,
   pageBytes: config.pageMb * MB,
 });
 

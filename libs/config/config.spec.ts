@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { configReference, describeConfig, loadConfig, maxApiBodyBytes, publicUrlOf, WrongSettings } from './config.js';
+import { configReference, describeConfig, loadConfig, publicUrlOf, WrongSettings } from './config.js';
 import { SETTINGS } from './settings.js';
 
 const problems = (env: Record<string, string>): readonly string[] => {
@@ -30,17 +30,11 @@ describe('settings', () => {
       egressNoProxy: [],
       egressProxyResolves: false,
       apiRate: 0,
-      apiBurst: 100,
       endpointRate: 0,
-      endpointBurst: 50,
       runTimeoutS: null,
-      timerFirstTick: true,
       eventsKept: 100,
-      channelsKept: 100,
       sourceEventsMb: 64,
-      workspaceEventsMb: 1024,
       sourceUnreadMb: 256,
-      workspaceUnreadMb: 2048,
       pageMb: 8,
     });
   });
@@ -71,8 +65,9 @@ describe('settings', () => {
       'corsOrigins',
       ['https://a.example', 'http://localhost:8080'],
     ],
-    ['SLUICE_TIMER_FIRST_TICK', 'no', 'timerFirstTick', false],
-    ['SLUICE_TIMER_FIRST_TICK', 'ON', 'timerFirstTick', true],
+    ['SLUICE_NPM_OFFLINE', 'no', 'npmOffline', false],
+    ['SLUICE_NPM_OFFLINE', 'ON', 'npmOffline', true],
+    ['SLUICE_PREFIX', 'staging_2', 'prefix', 'staging_2'],
     ['SLUICE_RUN_TIMEOUT_S', '900', 'runTimeoutS', 900],
     ['SLUICE_ENDPOINT_RATE', '0', 'endpointRate', 0],
     ...[
@@ -140,7 +135,8 @@ describe('settings', () => {
       'SLUICE_EGRESS_ALLOW is "localhost" ("localhost" is not an address or CIDR range; write 127.0.0.1/32); allowed: addresses and CIDR ranges, separated by commas',
     ],
     ['SLUICE_ISOLATION', 'docker', 'SLUICE_ISOLATION is "docker"; allowed: one of auto, jail, bwrap, unshare, process'],
-    ['SLUICE_TIMER_FIRST_TICK', 'maybe', 'SLUICE_TIMER_FIRST_TICK is "maybe"; allowed: true or false'],
+    ['SLUICE_NPM_OFFLINE', 'maybe', 'SLUICE_NPM_OFFLINE is "maybe"; allowed: true or false'],
+    ['SLUICE_PREFIX', 'sluice.', 'SLUICE_PREFIX is "sluice."; allowed: 1 to 60 letters, digits and _'],
     [
       'SLUICE_PUBLIC_URL',
       'events.example.com',
@@ -281,7 +277,7 @@ describe('settings', () => {
       SLUICE_MONGO_URL: ['mongodb://user:***@db.example/x', false],
       SLUICE_PORT: ['0', false],
       SLUICE_HOST: ['127.0.0.1', true],
-      SLUICE_RUN_TIMEOUT_S: ['30 for HTTP and events, 60 for timers', true],
+      SLUICE_RUN_TIMEOUT_S: ['30 for HTTP, events and actions, 60 for timers', true],
     });
     expect(described).toHaveLength(Object.keys(SETTINGS).length);
   });
@@ -304,12 +300,5 @@ describe('settings', () => {
     [{ SLUICE_PUBLIC_URL: 'https://x.example/' }, 5, 'https://x.example'],
   ])('%j on port %i is reached at %s', (env, port, address) => {
     expect(publicUrlOf(loadConfig(env), port)).toBe(address);
-  });
-
-  it('allow the largest code in an API request, as JSON', () => {
-    const config = loadConfig({ SLUICE_CODE_MAX_KB: '1024' });
-    expect(maxApiBodyBytes(config)).toBeGreaterThan(
-      JSON.stringify({ component_code: '\n'.repeat(1024 * 1024) }).length,
-    );
   });
 });

@@ -185,9 +185,6 @@ export const configReference = (): string => {
     .replace(/\n+$/, '\n');
 };
 
-/** Largest API request. Code as JSON text takes up to twice its size, because line ends and quotes are escaped. */
-export const maxApiBodyBytes = (config: Config): number => 2 * config.codeMaxKb * 1024 + 256 * 1024;
-
 /** Public URL without a trailing slash. `port` is the one listened on. */
 export const publicUrlOf = (config: Config, port: number): string => {
   if (config.publicUrl !== null) return config.publicUrl;

@@ -27,7 +27,8 @@ const broker = (entry: string): string | undefined => {
     : `"${entry}" is not host:port, with a port from 1 to 65535`;
 };
 
-const namespace = (given: string): string | undefined => (/^[A-Za-z0-9_.]{1,60}$/.test(given) ? given : undefined);
+/** No dot, so that no installation has the names of another whose prefix begins with its own. */
+const prefix = (given: string): string | undefined => (/^[A-Za-z0-9_]{1,60}$/.test(given) ? given : undefined);
 
 /** Settings of the storage engines. */
 export const engines = {
@@ -114,22 +115,14 @@ export const engines = {
     accept: (given) => (/^\P{Cc}+$/u.test(given) ? given : undefined),
     sentence: 'Password of SLUICE_KAFKA_USERNAME.',
   }),
-  eventStorePrefix: text({
-    name: 'SLUICE_EVENTSTORE_PREFIX',
+  prefix: text({
+    name: 'SLUICE_PREFIX',
     group: ENGINES,
     fallback: 'sluice',
-    allowed: 'letters, digits, _ and .',
-    accept: namespace,
+    allowed: '1 to 60 letters, digits and _',
+    accept: prefix,
     sentence:
-      'Prefix of every stream name, so that installations and other programs can share an EventStoreDB. Do not change it once there are events.',
-  }),
-  kafkaPrefix: text({
-    name: 'SLUICE_KAFKA_PREFIX',
-    group: ENGINES,
-    fallback: 'sluice.',
-    allowed: 'letters, digits, _ and .',
-    accept: namespace,
-    sentence: 'Prefix of every topic and group name, so that several installations can share a cluster.',
+      'First part of the name of each stream, topic and consumer group, up to a dot, so that installations and other programs can share an EventStoreDB and a Kafka cluster. Do not change it once there are events.',
   }),
   kafkaReplication: integer({
     name: 'SLUICE_KAFKA_REPLICATION',
@@ -147,26 +140,6 @@ export const engines = {
     fallback: 'required',
     sentence:
       'required: no process starts while Kafka could lose what it acknowledges (one copy without a flush of each append; offsets with fewer copies). best_effort: it starts and warns.',
-  }),
-  kafkaSessionMs: integer({
-    name: 'SLUICE_KAFKA_SESSION_MS',
-    group: ENGINES,
-    min: 1_000,
-    max: 300_000,
-    fallback: 6_000,
-    unit: 'milliseconds',
-    sentence:
-      'Time without a heartbeat after which a process loses its partitions to the others. Brokers refuse less than their group.min.session.timeout.ms (6000 unless changed).',
-  }),
-  leaseMs: integer({
-    name: 'SLUICE_LEASE_MS',
-    group: ENGINES,
-    min: 1_000,
-    max: 300_000,
-    fallback: 5_000,
-    unit: 'milliseconds',
-    sentence:
-      'Lease on work that one process does at a time: projections, timers, retries. Another process takes it over when the lease expires.',
   }),
   topics: choice({
     name: 'SLUICE_TOPICS',

@@ -28,17 +28,7 @@ export const events = {
     max: 100_000,
     fallback: 100,
     unit: 'events',
-    sentence: 'Events readable for each source and channel.',
-  }),
-  channelsKept: integer({
-    name: 'SLUICE_CHANNELS_KEPT',
-    group: EVENTS,
-    min: 1,
-    max: 100_000,
-    fallback: 100,
-    unit: 'channels',
-    sentence:
-      'Events readable for each source over all its channels, as a multiple of SLUICE_EVENTS_KEPT; the oldest go first.',
+    sentence: 'Events readable for each source and channel; 100 times as many for each source over all its channels.',
   }),
   sourceEventsMb: integer({
     name: 'SLUICE_SOURCE_EVENTS_MB',
@@ -48,16 +38,7 @@ export const events = {
     fallback: 64,
     unit: 'MB',
     sentence:
-      'Size up to which the events of one source stay readable: those of its own channels together, its errors, and its logs; the oldest go first.',
-  }),
-  workspaceEventsMb: integer({
-    name: 'SLUICE_WORKSPACE_EVENTS_MB',
-    group: EVENTS,
-    min: 1,
-    max: 1_048_576,
-    fallback: 1024,
-    unit: 'MB',
-    sentence: 'Size up to which the events of one workspace stay readable; the oldest go first.',
+      'Size up to which the events of one source stay readable: those of its own channels together, its errors, and its logs; 16 times that for a workspace. The oldest go first.',
   }),
   sourceUnreadMb: integer({
     name: 'SLUICE_SOURCE_UNREAD_MB',
@@ -67,17 +48,7 @@ export const events = {
     fallback: 256,
     unit: 'MB',
     sentence:
-      'Size of the events that wait for one source, or of the deliveries that wait for one webhook, also for their next attempt; above it, arrivals of the source are answered 429 and emits for the listener wait.',
-  }),
-  workspaceUnreadMb: integer({
-    name: 'SLUICE_WORKSPACE_UNREAD_MB',
-    group: EVENTS,
-    min: 1,
-    max: 1_048_576,
-    fallback: 2048,
-    unit: 'MB',
-    sentence:
-      'Size of the events of one workspace that wait; above it, arrivals of its sources with more than an equal share are answered 429.',
+      'Size of the events that wait for one source, or of the deliveries that wait for one webhook, also for their next attempt; above it, arrivals of the source are answered 429 and emits for the listener wait. A workspace may have eight times as much.',
   }),
   pageMb: integer({
     name: 'SLUICE_PAGE_MB',
@@ -128,16 +99,6 @@ export const webhooks = {
     fallback: 5,
     unit: 'seconds',
     sentence: 'Time that a webhook has to answer.',
-  }),
-  webhookMaxAttempts: integer({
-    name: 'SLUICE_WEBHOOK_MAX_ATTEMPTS',
-    group: WEBHOOKS,
-    min: 1,
-    // One more than the pauses of DEFAULT_RETRIES (libs/delivery/retry-policy.ts).
-    max: 10,
-    fallback: 10,
-    unit: 'attempts',
-    sentence: 'Attempts of one delivery, over about three days; 1 never retries.',
   }),
   webhookDisableAfter: integer({
     name: 'SLUICE_WEBHOOK_DISABLE_AFTER',

@@ -2,7 +2,6 @@ export {
   configReference,
   describeConfig,
   loadConfig,
-  maxApiBodyBytes,
   publicUrlOf,
   unknownSettings,
   WrongSettings,

@@ -133,15 +133,6 @@ export const packages = {
     fallback: false,
     sentence: 'Asks no registry. Components are built with pinned packages of the cache only.',
   }),
-  npmTimeoutS: integer({
-    name: 'SLUICE_NPM_TIMEOUT_S',
-    group: PACKAGES,
-    min: 1,
-    max: 900,
-    fallback: 120,
-    unit: 'seconds',
-    sentence: 'Longest install of the packages of one component.',
-  }),
   packagesDir: optionalText({
     name: 'SLUICE_PACKAGES_DIR',
     group: PACKAGES,

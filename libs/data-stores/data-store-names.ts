@@ -123,7 +123,7 @@ export class DataStoreNames {
 
   private async checkRoom(workspaceId: string): Promise<void> {
     const limit = this.limits.dataStoresPerWorkspace;
-    const counted = { what: 'data stores', owner: 'workspace', limit, setting: 'SLUICE_MAX_DATA_STORES' } as const;
+    const counted = { what: 'data stores', owner: 'workspace', limit } as const;
     await checkRoom(this.readModels, dataStoresProjection.schema, { workspaceId }, counted);
   }
 }

@@ -23,9 +23,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * Ten attempts over about three days, as Standard Webhooks recommends (docs/reference/delivery.md#retry-schedule). Two
- * values follow from these pauses: the maximum of SLUICE_WEBHOOK_MAX_ATTEMPTS (libs/config/event-settings.ts) and
- * `maxAgeMs` (webhook-settings.ts).
+ * Ten attempts over about three days, as Standard Webhooks recommends (docs/reference/delivery.md#retry-schedule).
+ * `maxAgeMs` (webhook-settings.ts) and the most `max_attempts` of a webhook follow from these pauses.
  */
 export const DEFAULT_RETRIES: RetrySettings = {
   delaysMs: [5000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],

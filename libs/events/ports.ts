@@ -17,8 +17,6 @@ export const APPLIED_EVENTS = Symbol('AppliedRecords');
 export interface KeptEvents {
   /** Number of events per emitter and channel. */
   readonly retained: number;
-  /** Number of events per emitter over all its channels, as a multiple of `retained`. */
-  readonly channels: number;
   /** Bytes per emitter, for its own channels together and for each channel of the platform. */
   readonly sourceBytes: number;
   readonly workspaceBytes: number;
@@ -30,9 +28,8 @@ export interface EventSettings extends KeptEvents {
 }
 
 export interface StreamSettings {
-  /** Streams that a user may have open. A quarter of those in all is the most. */
+  /** Streams that a user may have open. A workspace may have five times as many, a process ten times. */
   readonly perUser: number;
-  readonly inAll: number;
   /** Bytes that streams may keep for readers which have not taken them. */
   readonly unsent: UnsentLimits;
 }
@@ -53,7 +50,6 @@ export const STREAM_PORTS = Symbol('StreamPorts');
 const MB = 1024 * 1024;
 export const DEFAULT_EVENT_SETTINGS: EventSettings = {
   retained: 100,
-  channels: 100,
   sourceBytes: 64 * MB,
   workspaceBytes: 512 * MB,
   pageBytes: 8 * MB,

@@ -12,7 +12,7 @@ export const MAX_PATH_TEXT = 8_192;
 /** Characters of a header that a route reads. */
 export const MAX_HEADER_TEXT = 4_096;
 
-/** The most that SLUICE_CODE_MAX_KB allows. */
+/** More than a body holds. Code has a limit of its own (docs/reference/limits.md#code-size). */
 const MAX_CODE = 4_096 * 1_024;
 
 interface TextLimit {

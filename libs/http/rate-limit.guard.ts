@@ -38,7 +38,7 @@ export class RateLimitGuard implements CanActivate {
     throw new DomainError(
       'request.rate_limited',
       `more than ${requestsPerMinute} requests a minute of one user, over all keys (${burst} at once): ` +
-        `wait ${waitSeconds} s. SLUICE_API_RATE and SLUICE_API_BURST set this limit`,
+        `wait ${waitSeconds} s. SLUICE_API_RATE sets this limit`,
       { limit: requestsPerMinute, burst, retry_after: waitSeconds },
     );
   }

@@ -289,7 +289,7 @@ describe('rate limit', () => {
     const limit = new RateLimit(10, 2);
     expect([limit.consume('a', 0), limit.consume('a', 0)]).toEqual([undefined, undefined]);
     expect(limit.consume('a', 0)).toEqual({
-      text: 'more than 10 requests a second to this endpoint (2 at once): wait 1 s. SLUICE_ENDPOINT_RATE and SLUICE_ENDPOINT_BURST set this limit',
+      text: 'more than 10 requests a second to this endpoint (2 at once): wait 1 s. SLUICE_ENDPOINT_RATE sets this limit',
       headers: {
         'Retry-After': '1',
         'X-RateLimit-Limit': '2',

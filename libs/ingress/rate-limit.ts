@@ -8,13 +8,16 @@ export interface TooFast {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Requests to one endpoint that may arrive at once. */
+const BURST = 50;
+
 /** Limits the requests per second of each endpoint. 0 means no limit. */
 export class RateLimit {
   private readonly buckets: TokenBuckets | undefined;
 
   constructor(
     private readonly perSecond: number,
-    private readonly burst: number,
+    private readonly burst = BURST,
   ) {
     this.buckets = perSecond > 0 ? new TokenBuckets(perSecond, burst) : undefined;
   }
@@ -27,7 +30,7 @@ export class RateLimit {
     return {
       text:
         `more than ${perSecond} requests a second to this endpoint (${burst} at once): ` +
-        `wait ${consumption.waitSeconds} s. SLUICE_ENDPOINT_RATE and SLUICE_ENDPOINT_BURST set this limit`,
+        `wait ${consumption.waitSeconds} s. SLUICE_ENDPOINT_RATE sets this limit`,
       headers: rateLimitHeaders({ perSecond, burst }, consumption, now),
     };
   }

@@ -5,11 +5,8 @@ const MOST_MB = 256;
 const LEAST_MB = 4;
 
 /**
- * Default of a limit on what a process keeps in memory for one purpose, in bytes: a quarter of the heap, because texts
+ * Limit on what a process keeps in memory for one purpose, in bytes: a quarter of the heap, because texts
  * take up to two bytes a character and are copied on their way, and 256 MB at most.
  */
 export const shareOfHeap = (heapBytes: number = getHeapStatistics().heap_size_limit): number =>
   Math.min(MOST_MB, Math.max(LEAST_MB, Math.floor(heapBytes / MB / 4))) * MB;
-
-/** A limit that is set in MB, or its default. */
-export const megabytesOrShare = (mb: number | null): number => (mb === null ? shareOfHeap() : mb * MB);

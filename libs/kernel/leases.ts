@@ -1,3 +1,6 @@
+/** Time after which the lease of a dead owner is free. */
+export const LEASE_MS = 5_000;
+
 /** Exclusive right of this process to a piece of work, until released or lost. */
 export interface Lease {
   readonly name: string;

@@ -34,8 +34,8 @@ export interface CountedResource {
   readonly what: string;
   readonly owner: 'workspace' | 'user';
   readonly limit: number;
-  /** Name of the setting that raises it. */
-  readonly setting: string;
+  /** Name of the setting that raises it. Absent when the limit is fixed. */
+  readonly setting?: string;
 }
 
 /** Throws workspace.limit_reached when the count has reached the limit. */
@@ -49,7 +49,7 @@ export const checkRoom = async (
   if (total < limit) return;
   throw new DomainError(
     'workspace.limit_reached',
-    `this ${owner} has ${total} ${what}, the limit is ${limit}: delete some, or have ${setting} raised`,
-    { limit, actual: total, setting },
+    `this ${owner} has ${total} ${what}, the limit is ${limit}: delete some${setting === undefined ? '' : `, or have ${setting} raised`}`,
+    { limit, actual: total, ...(setting === undefined ? {} : { setting }) },
   );
 };

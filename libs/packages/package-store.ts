@@ -387,7 +387,7 @@ const explained = (error: unknown, { specifiers }: PackageRequest, timeoutMs: nu
   const first = specifiers[0] ?? '';
   if (error instanceof DOMException && error.name === 'TimeoutError')
     return unavailable(
-      `the npm package ${names.join(', ')} could not be installed within ${timeoutMs} ms (SLUICE_NPM_TIMEOUT_S): try again later`,
+      `the npm package ${names.join(', ')} could not be installed within ${timeoutMs} ms: try again later`,
       first,
     );
   if (error instanceof FetcherEnded)

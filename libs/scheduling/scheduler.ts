@@ -48,8 +48,6 @@ export interface SchedulerOptions {
   readonly topics: TopicPolicy;
   readonly clock: Clock;
   readonly alarm?: Alarm;
-  /** True when interval timers tick once right after the deployment. Default: true. */
-  readonly firstTick?: boolean;
   /** Called when ticks could not be written. They are retried. */
   readonly onFailure?: (error: Error) => void;
 }
@@ -162,8 +160,7 @@ class TimerScheduler implements Scheduler {
       );
     for (const timer of timers) {
       const key = `${sourceId}/${timer.prop}`;
-      const atOnce = first && this.options.firstTick !== false;
-      this.schedule(key, armed, timer, firstDue(timer, since, this.lastTicks.get(key), atOnce));
+      this.schedule(key, armed, timer, firstDue(timer, since, this.lastTicks.get(key), first));
     }
   }
 

@@ -1,15 +1,12 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type DailyUsage, type Usage } from './published.js';
+import { type Usage } from './published.js';
 
-/** What a workspace may use in a UTC day; 0 stands for no limit. */
-export type DailyQuotas = DailyUsage;
-export const DAILY_QUOTAS = Symbol('DailyQuotas');
-
-export const NO_QUOTAS: DailyQuotas = { invocations: 0, computeMs: 0, credits: 0 };
+/** Injects the credits that a workspace may use in a UTC day, a number; 0 stands for no limit. */
+export const DAILY_CREDITS = Symbol('DailyCredits');
 
 export interface QuotaExceeded {
-  readonly quota: 'invocations' | 'compute_time' | 'credits';
+  readonly quota: 'credits';
   readonly limit: number;
   readonly actual: number;
   /** Names the quota, what was used, and when it starts again. */
@@ -19,7 +16,8 @@ export interface QuotaExceeded {
 
 export interface QuotaKeeperDependencies {
   readonly usage: Usage;
-  readonly quotas: DailyQuotas;
+  /** Credits that a workspace may use in a UTC day; 0 stands for no limit. */
+  readonly credits: number;
   readonly clock: Clock;
   /** Called when usage cannot be read. The work is let in. */
   readonly onFailure: (error: unknown) => void;
@@ -45,10 +43,10 @@ export class QuotaKeeper {
 
   constructor(private readonly deps: QuotaKeeperDependencies) {}
 
-  /** Returns undefined at once when no quota is set. */
+  /** Returns undefined at once when there is no limit. */
   exceededBy(workspaceId: string): QuotaExceeded | undefined | Promise<QuotaExceeded | undefined> {
-    const { quotas, clock } = this.deps;
-    if (quotas.invocations === 0 && quotas.computeMs === 0 && quotas.credits === 0) return undefined;
+    const { credits, clock } = this.deps;
+    if (credits === 0) return undefined;
     const now = clock.now();
     const known = this.known.get(workspaceId);
     if (known?.day !== dayOf(now)) return this.read(workspaceId).then((read) => read?.exceeded);
@@ -75,13 +73,13 @@ export class QuotaKeeper {
   }
 
   private async readOnce(workspaceId: string): Promise<Known | undefined> {
-    const { usage, quotas, clock, onFailure } = this.deps;
+    const { usage, credits, clock, onFailure } = this.deps;
     const readAt = clock.now();
     const day = dayOf(readAt);
     try {
       const used = await usage.ofToday(workspaceId);
       for (const [id, known] of this.known) if (known.day !== day) this.known.delete(id);
-      const known = { day, readAt, exceeded: exceededOf(workspaceId, used, quotas, readAt) };
+      const known = { day, readAt, exceeded: exceededOf(workspaceId, used.credits, credits, readAt) };
       this.known.set(workspaceId, known);
       return known;
     } catch (error) {
@@ -93,24 +91,11 @@ export class QuotaKeeper {
 
 const dayOf = (now: number): number => Math.floor(now / DAY_MS);
 
-const exceededOf = (
-  workspaceId: string,
-  used: DailyUsage,
-  quotas: DailyQuotas,
-  now: number,
-): QuotaExceeded | undefined => {
+const exceededOf = (workspaceId: string, actual: number, limit: number, now: number): QuotaExceeded | undefined => {
+  if (actual < limit) return undefined;
   const resetsAt = (dayOf(now) + 1) * DAY_MS;
-  const checks = [
-    ['invocations', used.invocations, quotas.invocations, 'runs', 'SLUICE_DAILY_INVOCATIONS'],
-    ['compute_time', used.computeMs, quotas.computeMs, 'ms of runs', 'SLUICE_DAILY_COMPUTE_S'],
-    ['credits', used.credits, quotas.credits, 'credits', 'SLUICE_DAILY_CREDITS'],
-  ] as const;
-  for (const [quota, actual, limit, unit, setting] of checks) {
-    if (limit === 0 || actual < limit) continue;
-    const text =
-      `workspace ${workspaceId} has used ${actual} of its ${limit} ${unit} of today: it may start runs again at ` +
-      `${new Date(resetsAt).toISOString()}, or have ${setting} raised`;
-    return { quota, limit, actual, text, retryAfterS: Math.ceil((resetsAt - now) / 1_000) };
-  }
-  return undefined;
+  const text =
+    `workspace ${workspaceId} has used ${actual} of its ${limit} credits of today: it may start runs again at ` +
+    `${new Date(resetsAt).toISOString()}, or have SLUICE_DAILY_CREDITS raised`;
+  return { quota: 'credits', limit, actual, text, retryAfterS: Math.ceil((resetsAt - now) / 1_000) };
 };

@@ -29,7 +29,7 @@ export {
 } from './set-up-user/set-up-user.js';
 export { TenancyModule } from './tenancy.module.js';
 export { type LimitReply } from './list-limits/list-limits.controller.js';
-export { type DailyQuotas, QuotaKeeper } from './daily-quotas.js';
+export { QuotaKeeper } from './daily-quotas.js';
 export { type UserDoc, usersProjection } from './read-models/users.projection.js';
 export { UsageMeter } from './usage-meter.js';
 

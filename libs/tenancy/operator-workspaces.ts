@@ -1,6 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
+import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { mustHaveRoomFor } from './domain/member-limit.js';
 import { workspace } from './domain/workspace.js';
 import { byOperator } from './operator.js';
@@ -60,9 +61,9 @@ export const changeMemberOf = async (
   { workspaceId, members }: RegisteredWorkspace,
   userId: string,
   change: MemberChange,
-  maxMembers: number,
 ): Promise<boolean> => {
-  if (change.type === 'add_member' && !members.has(userId)) mustHaveRoomFor(members.size, maxMembers);
+  if (change.type === 'add_member' && !members.has(userId))
+    mustHaveRoomFor(members.size, DEFAULT_RESOURCE_LIMITS.membersPerWorkspace);
   const command = { ...change, workspaceId, userId, now: clock.now() };
   const { events } = await handleCommand(workspace, workspaceId, command, byOperator(workspaceId));
   return events.length > 0;

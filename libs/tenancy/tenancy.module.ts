@@ -24,7 +24,7 @@ import { RevokeApiKeyController } from './revoke-api-key/revoke-api-key.controll
 import { RevokeApiKeyHandler } from './revoke-api-key/revoke-api-key.handler.js';
 import { RegisterUserHandler } from './set-up-user/register-user.handler.js';
 import { CallersView } from './callers-view.js';
-import { DAILY_QUOTAS, type DailyQuotas, NO_QUOTAS } from './daily-quotas.js';
+import { DAILY_CREDITS } from './daily-quotas.js';
 import { type Usage, USAGE } from './published.js';
 
 export interface TenancyPorts {
@@ -33,8 +33,8 @@ export interface TenancyPorts {
   readonly clock: Clock;
   readonly callers: CallersView;
   readonly usage: Usage;
-  /** Default: none. */
-  readonly quotas?: DailyQuotas;
+  /** Credits that a workspace may use in a UTC day. Default: no limit. */
+  readonly dailyCredits?: number;
   readonly resourceLimits?: ResourceLimits;
   /** Shown by `GET /v1/limits`. */
   readonly limits?: readonly LimitReply[];
@@ -75,7 +75,7 @@ export class TenancyModule {
         { provide: CLOCK, useValue: ports.clock },
         { provide: CallersView, useValue: ports.callers },
         { provide: USAGE, useValue: ports.usage },
-        { provide: DAILY_QUOTAS, useValue: ports.quotas ?? NO_QUOTAS },
+        { provide: DAILY_CREDITS, useValue: ports.dailyCredits ?? 0 },
         { provide: SERVER_LIMITS, useValue: ports.limits ?? [] },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
       ],

@@ -7,10 +7,8 @@ import { componentCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 import { ROOT } from '#test/harness/paths.js';
 
-/** Two slots, one per workspace. One build of each may wait. */
-const instance = useInstance({
-  env: { SLUICE_BUILDS: '2', SLUICE_BUILDS_WAITING: '1', SLUICE_BUILD_TIMEOUT_S: '4' },
-});
+/** Two slots, one per workspace. */
+const instance = useInstance({ env: { SLUICE_BUILDS: '2', SLUICE_BUILD_TIMEOUT_S: '4' } });
 const { api, server } = instance;
 let neighbour: ApiClient;
 
@@ -72,18 +70,15 @@ describe('code that stops the compiler', () => {
     const attacks = Array.from({ length: 4 }, () => save(api, exponential()).finally(() => answered++));
 
     expect((await save(neighbour, innocent())).status).toBe(200);
-    // One has the slot, one waits, and two were refused at once.
-    expect(answered).toBe(2);
+    // One has the slot, and the others wait.
+    expect(answered).toBeLessThan(4);
     expect(plain.exitCode).toBeNull();
     plain.kill('SIGKILL');
 
     const replies = await Promise.all(attacks);
-    const statuses = replies.map(({ status }) => status).sort();
-    expect(statuses).toEqual([400, 400, 429, 429]);
-    for (const { status, body, headers } of replies) {
-      if (status === 400)
-        expect(body).toMatchObject({ code: 'invalid_component', error: expect.stringContaining('limit of 4000 ms') });
-      else expect([body, headers['retry-after']]).toMatchObject([{ code: 'too_many_builds' }, '5']);
+    for (const { status, body } of replies) {
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ code: 'invalid_component', error: expect.stringContaining('limit of 4000 ms') });
     }
     expect((await save(api, innocent())).status).toBe(200);
   }, 90_000);

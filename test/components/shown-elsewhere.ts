@@ -54,7 +54,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
     'libs/scheduling/scheduler.spec.ts',
     'ticks an interval at once after the deployment, then without',
   ],
-  'timer-first-tick': ['libs/scheduling/scheduler.spec.ts', 'does not tick at once when the setting is off'],
+  'timer-first-tick': ['libs/scheduling/scheduler.spec.ts', 'ticks an interval at once after the deployment'],
   'timer-cron': ['libs/scheduling/next-tick.spec.ts', 'nextTick of a cron'],
   'timer-missed': ['libs/scheduling/scheduler.spec.ts', 'owes one tick after downtime'],
   'timer-overlap': ['libs/runner/invocation-queue.spec.ts', 'holds back ticks of a timer that runs'],

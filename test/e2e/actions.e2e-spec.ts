@@ -20,7 +20,7 @@ interface Reply {
 }
 
 describe('POST /v1/actions/run', () => {
-  const instance = useInstance({ env: { SLUICE_ACTION_TIMEOUT_S: '4' } });
+  const instance = useInstance({ env: { SLUICE_RUN_TIMEOUT_S: '4' } });
   const { api } = instance;
   let service: http.Server;
   let url: string;

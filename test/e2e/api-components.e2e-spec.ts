@@ -7,8 +7,7 @@ import { type Component, type Data, type ErrorBody, type Paged } from '#test/har
 import { componentCode, relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 
-/** Twice the default size of code. */
-const instance = useInstance({ env: { SLUICE_CODE_MAX_KB: '2048' } });
+const instance = useInstance();
 const { api } = instance;
 const post = (body: Record<string, unknown>) =>
   api.call<Data<Component> & ErrorBody>('POST', '/v1/components', { body });
@@ -234,18 +233,18 @@ describe('component_url', () => {
     expect(reply).toMatchObject({ status: 200, body: { data: { name: 'Fetched' } } });
   });
 
-  it('fetches files up to SLUICE_CODE_MAX_KB, and refuses larger ones', async () => {
+  it('fetches files up to the size of code, and refuses larger ones', async () => {
     const sized = (kb: number): string => `/*${'x'.repeat(kb * 1024)}*/ export const name = 'Large';`;
     const url = await served({
       '/main.mjs': `import { name } from './large.mjs'; export default { name, version: '1', props: { http: '$.interface.http' }, run() {} };`,
-      '/large.mjs': sized(1_500),
-      '/direct.mjs': sized(2_048),
+      '/large.mjs': sized(1_000),
+      '/direct.mjs': sized(1_024),
     });
     const fetched = await post({ component_url: `${url}/main.mjs` });
     expect(fetched).toMatchObject({ status: 200, body: { data: { name: 'Large' } } });
     const refused = await post({ component_url: `${url}/direct.mjs` });
     expect(refused).toMatchObject({ status: 422, body: { code: 'component_url_unusable' } });
-    expect(refused.body.error).toContain(`${2_048 * 1_024} bytes`);
+    expect(refused.body.error).toContain(`${1_024 * 1_024} bytes`);
   });
 
   // docs/reference/rest-api.md#component-code-or-url

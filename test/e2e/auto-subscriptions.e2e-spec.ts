@@ -120,9 +120,9 @@ describe('GET /v1/limits', () => {
   it('lists what the operator can set, with the values in force', async () => {
     const { data } = await api.expect<Data<{ setting: string; value: number | null }[]>>(200, 'GET', '/v1/limits');
     expect(data).toContainEqual({
-      setting: 'SLUICE_MAX_AUTO_SUBSCRIPTIONS',
-      value: 20,
-      allowed: expect.stringContaining('auto-subscriptions'),
+      setting: 'SLUICE_MAX_SOURCES',
+      value: 10_000,
+      allowed: expect.stringContaining('sources'),
       meaning: expect.any(String),
     });
     expect(data.filter(({ value }) => value === null).map(({ setting }) => setting)).toEqual(['SLUICE_RUN_TIMEOUT_S']);

@@ -203,7 +203,7 @@ const settings: readonly Mistake[] = [
   start('a public URL without a scheme', { SLUICE_PUBLIC_URL: 'sluice.example.com' }),
   start('a CIDR range that is none', { SLUICE_EGRESS_ALLOW: '10.0.0.0/64' }),
   start('a host name among the addresses', { SLUICE_EGRESS_ALLOW: 'localhost' }),
-  start('a word for true or false', { SLUICE_TIMER_FIRST_TICK: 'ja' }),
+  start('a word for true or false', { SLUICE_NPM_OFFLINE: 'ja' }),
   start('a unit in a number', { SLUICE_MEMORY_MB: '512MB' }),
   start('a time beyond its limit', { SLUICE_RUN_TIMEOUT_S: '3600' }),
   start('a unit that is not that of the setting', { SLUICE_MEMORY_MB: '1GB' }),

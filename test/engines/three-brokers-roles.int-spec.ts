@@ -44,7 +44,7 @@ let webhook: Webhook;
 let awayWebhook: Webhook;
 let round = 0;
 
-const topic = (name: string): string => `${deployment.common['SLUICE_KAFKA_PREFIX'] ?? ''}${name}`;
+const topic = (name: string): string => `${deployment.common['SLUICE_PREFIX'] ?? ''}.${name}`;
 const lanes = (): readonly string[] =>
   [`invocations.${source.id}`, `emits.${source.id}`, `deliveries.${webhook.id}`, 'attempts'].map(topic);
 

@@ -17,7 +17,7 @@ export const queuedRoles = (engines: EngineAddresses): QueuedTarget => {
       await Promise.all(victims().map((server) => server.kill9()));
       const log = await openKafka({
         brokers: engines.kafka.split(','),
-        prefix: deployment.common['SLUICE_KAFKA_PREFIX'] ?? '',
+        prefix: `${deployment.common['SLUICE_PREFIX'] ?? ''}.`,
         clientId: 'rewind',
         replicationFactor: 1,
         onWarning: () => undefined,

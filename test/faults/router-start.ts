@@ -81,7 +81,7 @@ export const seedSubscriptions = async (
   const { settings } = deployment;
   const store = await openEventStoreDb({
     url: settings['SLUICE_EVENTSTORE_URL'] ?? '',
-    prefix: settings['SLUICE_EVENTSTORE_PREFIX'] ?? 'sluice',
+    prefix: settings['SLUICE_PREFIX'] ?? 'sluice',
     onWarning: () => undefined,
   });
   try {

@@ -65,10 +65,9 @@ export class Deployment implements TestServer {
     this.common = {
       SLUICE_ENGINE: 'distributed',
       SLUICE_KAFKA_BROKERS: this.kafka,
-      SLUICE_KAFKA_PREFIX: `${this.namespace}.`,
       SLUICE_MONGO_URL: this.mongo,
       SLUICE_EVENTSTORE_URL: engines.eventStore,
-      SLUICE_EVENTSTORE_PREFIX: `${this.namespace}.`,
+      SLUICE_PREFIX: this.namespace,
       SLUICE_SECRET_KEY: randomBytes(32).toString('hex'),
       SLUICE_API_KEY: this.apiKey,
       ...env,

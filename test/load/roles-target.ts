@@ -109,7 +109,7 @@ const partsOf = ({ processes }: Deployment, engines: EngineProcesses): readonly 
 
 const storesOf = ({ settings }: Deployment, engines: EngineProcesses): Stores => ({
   kafka: engines.addresses.kafka,
-  prefix: settings.SLUICE_KAFKA_PREFIX ?? '',
+  prefix: `${settings.SLUICE_PREFIX ?? ''}.`,
   kafkaData: engines.kafkaData,
   mongo: settings.SLUICE_MONGO_URL ?? '',
 });

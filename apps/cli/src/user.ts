@@ -3,6 +3,7 @@ import { followControlPlane } from '#libs/composition/control-plane.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { checkIsolationHere } from '#libs/composition/sandboxing.js';
 import { type Config } from '#libs/config/index.js';
+import { LEASE_MS } from '#libs/kernel/leases.js';
 import { OPERATOR, setUpUser, type SetUpResult, type SetUpUser } from '#libs/tenancy/index.js';
 import { tell } from './progress.js';
 import { requireOption } from './usage.js';
@@ -46,7 +47,7 @@ const tellMade = ({ userId, workspaceId, key }: SetUpResult, username: string): 
 type TellMade = (made: SetUpResult) => void;
 
 export const addUser = (engines: Engines, config: Config, user: SetUpUser, tellMade: TellMade): Promise<void> =>
-  underUserLease(engines, config, async () => {
+  underUserLease(engines, async () => {
     // Their owner updates the read models: the projector processes, or the server at its next start. A log that the
     // in-memory tables cannot apply rejects here already.
     const plane = await followControlPlane(engines, engines.clock, () => undefined);
@@ -65,8 +66,8 @@ export const addUser = (engines: Engines, config: Config, user: SetUpUser, tellM
   });
 
 /** Works under the lease of user set-ups, so that those who count workspaces run one after the other. */
-export const underUserLease = async (engines: Engines, config: Config, work: () => Promise<void>): Promise<void> => {
-  const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * config.leaseMs));
+export const underUserLease = async (engines: Engines, work: () => Promise<void>): Promise<void> => {
+  const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * LEASE_MS));
   if (!lease) throw new Error('another process is setting up a user: try again');
   try {
     await work();

@@ -7,7 +7,6 @@ import {
 } from '#libs/composition/control-plane.js';
 import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
-import { inHandBytes } from '#libs/composition/pressure.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
 import {
   accountCleanUpReactor,
@@ -156,14 +155,12 @@ const openEngines = async (config: Config, onFatal: (error: Error) => void): Pro
   const { dataDir, secretKey: given, secretKeyPrevious } = config;
   const secretKey = secretKeyOf(dataDir, given, secretKeyPrevious);
   const previousKey = previousKeyOf(secretKeyPrevious);
-  const fetchBytes = inHandBytes(config);
   const engines = await openEmbedded({
     dataDir,
     secretKey,
     previousKey,
     clock: systemClock,
     onFatal,
-    fetchBytes,
   });
   checkSecretKeyUnchanged(dataDir, secretKey, given, secretKeyPrevious);
   return engines;

@@ -120,6 +120,8 @@ const roomOf = (disk: DiskWatch, unread: UnreadLimits): Room => ({
 });
 
 const MB = 1024 * 1024;
+/** Unread bytes of a workspace, as a multiple of those of a source. */
+const WORKSPACE_TIMES = 8;
 
 const unreadLimits = (config: Config, { views, clock }: ControlPlane, topics: TopicPolicy): UnreadLimits =>
   new UnreadLimits({
@@ -127,7 +129,7 @@ const unreadLimits = (config: Config, { views, clock }: ControlPlane, topics: To
     settings: {
       laneBytes: config.sourceUnreadMb * MB,
       emitsBytes: config.emitsRetentionMb * MB,
-      workspaceBytes: config.workspaceUnreadMb * MB,
+      workspaceBytes: WORKSPACE_TIMES * config.sourceUnreadMb * MB,
     },
     sources: () => views.sources.states(),
     now: () => clock.now(),

@@ -45,7 +45,7 @@ export class ConnectAccountHandler implements ICommandHandler<ConnectAccount> {
       this.readModels,
       accountsProjection.schema,
       { workspaceId },
-      { what: 'accounts', owner: 'workspace', limit: this.limits.accountsPerWorkspace, setting: 'SLUICE_MAX_ACCOUNTS' },
+      { what: 'accounts', owner: 'workspace', limit: this.limits.accountsPerWorkspace },
     );
     const accountId = newId('apn', now);
     const secrets = await putGiven(this.vault, workspaceId, given, now);

@@ -2,8 +2,6 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { CODE_SIZES, type CodeSizeDoc } from '../read-models/code-sizes.projection.js';
 
-const SETTING = 'SLUICE_WORKSPACE_CODE_MB';
-
 /**
  * Throws workspace.limit_reached when `more` bytes would take the workspace's code and bundles above `limit` bytes.
  * Concurrent saves may exceed the limit.
@@ -20,7 +18,7 @@ export const checkCodeRoom = async (
   throw new DomainError(
     'workspace.limit_reached',
     `the components of this workspace would have ${actual} bytes of code and bundles, the limit is ${limit} bytes: ` +
-      `deploy a component that is saved already, or raise ${SETTING}`,
-    { limit, actual, setting: SETTING },
+      'deploy a component that is saved already',
+    { limit, actual },
   );
 };

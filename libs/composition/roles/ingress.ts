@@ -41,7 +41,7 @@ export const startIngressRole = (
       // After the gate, because it counts what is stored and not what is refused.
       ...(counting === undefined ? [] : [counting]),
     ),
-    rate: new RateLimit(config.endpointRate, config.endpointBurst),
+    rate: new RateLimit(config.endpointRate),
     domain: config.endpointDomain,
     maxBodyBytes: config.maxBodyKb * 1024,
     bytes,

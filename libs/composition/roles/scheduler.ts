@@ -3,14 +3,7 @@ import { startReleasePump } from '#libs/scheduling/release-pump.js';
 import { type RoleProcess } from './role-process.js';
 
 /** Role `scheduler`, step 1' of the path of an event: publishes the ticks, in the process that holds the lease. */
-export const startSchedulerRole = async ({
-  config,
-  plane,
-  topics,
-  logger,
-  metrics,
-  leased,
-}: RoleProcess): Promise<void> => {
+export const startSchedulerRole = async ({ plane, topics, logger, metrics, leased }: RoleProcess): Promise<void> => {
   const { engines, views, clock } = plane;
   let scheduler: Scheduler | undefined;
   metrics.sampled('sluice_timers_armed', 'Timers; 0 in a process that stands by', () => scheduler?.size() ?? 0);
@@ -37,7 +30,6 @@ export const startSchedulerRole = async ({
         log: engines.log,
         topics,
         clock,
-        firstTick: config.timerFirstTick,
         onFailure: (error) => logger.error({ err: error }, 'scheduler.write_failed'),
       });
       scheduler = started;

@@ -1,4 +1,3 @@
-import { DEFAULT_RETRIES, withMaxAttempts } from '#libs/delivery/retry-policy.js';
 import { startRetryPump } from '#libs/delivery/retry-pump.js';
 import { startWebhookWorker, type WebhookWorker, type WebhookWorkerOptions } from '#libs/delivery/webhook-worker.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
@@ -37,7 +36,6 @@ export const startWebhookWorkerRole = async (
     settings: {
       concurrencyPerWebhook: config.webhookConcurrency,
       disableAfter: config.webhookDisableAfter,
-      retries: withMaxAttempts(DEFAULT_RETRIES, config.webhookMaxAttempts),
     },
     onHealth: tellHealth(own),
     onDisable: async (webhookId, reason) => {

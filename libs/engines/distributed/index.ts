@@ -3,7 +3,6 @@ import { adoptSecretKey, type Config, previousKeyOf, secretKeyOf } from '#libs/c
 import { CommonClock } from '#libs/kernel/common-clock.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { Faults } from '#libs/kernel/faults.js';
-import { megabytesOrShare } from '#libs/kernel/heap-share.js';
 import { type Retention } from '#libs/stream-log/stream-log.js';
 import { eventStoreFault, LargeData, openEventStoreDb } from '../eventstoredb/index.js';
 import { faultOf } from '../faults.js';
@@ -48,7 +47,7 @@ export const openDistributed = async (options: DistributedOptions) => {
   // The secrets are not in this directory, so it need not wait for their rotation.
   adoptSecretKey(dataDir, secretKey);
   const events = awaiting('EventStoreDB', () =>
-    openEventStoreDb({ url: given(config.eventStoreUrl), prefix: config.eventStorePrefix, onWarning }),
+    openEventStoreDb({ url: given(config.eventStoreUrl), prefix: config.prefix, onWarning }),
   );
   const log = awaiting('Kafka', () => openLog(options, clock));
   const mongo = awaiting('MongoDB', () =>
@@ -59,7 +58,6 @@ export const openDistributed = async (options: DistributedOptions) => {
       clock,
       onWarning,
       cacheDir: join(dataDir, 'blobs'),
-      leaseMs: config.leaseMs,
     }),
   );
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
@@ -108,14 +106,12 @@ const openLog = (
   openKafka({
     clock,
     brokers: config.kafkaBrokers,
-    prefix: config.kafkaPrefix,
+    prefix: `${config.prefix}.`,
     clientId,
     security: kafkaSecurityOf(config),
     replicationFactor: config.kafkaReplication,
     durability: config.kafkaDurability,
-    sessionTimeoutMs: config.kafkaSessionMs,
     stateDir: join(config.dataDir, 'kafka'),
-    fetchBytes: megabytesOrShare(config.inHandMb),
     retentionOf,
     keptMs: config.emitsRetentionDays * 86_400_000,
     onWarning,

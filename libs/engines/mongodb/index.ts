@@ -2,7 +2,7 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type Leases } from '#libs/kernel/leases.js';
+import { LEASE_MS, type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
@@ -73,7 +73,6 @@ export interface MongoEngines {
   close(): Promise<void>;
 }
 
-const LEASE_MS = 5_000;
 /** Time for the journal to clear its outboxes. What it leaves is published again under the same ids. */
 const CLOSE_MS = 12_000;
 

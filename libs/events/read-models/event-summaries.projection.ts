@@ -58,6 +58,9 @@ export const eventDocId = (emitterId: string, channel: string, eventId: string):
   `${emitterId}/${channel}/${eventId}`;
 
 /** Keeps the newest events of each channel of every emitter, shortened and as whole text. */
+/** Events of an emitter over all its channels, as a multiple of those of one channel. */
+const CHANNELS_KEPT = 100;
+
 export const eventSummariesProjection = (settings: KeptEvents): StreamProjection<EventDoc> => ({
   name: eventSummaries.name,
   prefix: EMITS,
@@ -65,7 +68,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
   keep: { by: 'list', newest: settings.retained },
   bounds: [
     // Bound by family, so the emits of a source do not push out its errors.
-    { by: 'family', newest: settings.retained * settings.channels, bytes: settings.sourceBytes },
+    { by: 'family', newest: CHANNELS_KEPT * settings.retained, bytes: settings.sourceBytes },
     { by: 'workspaceId', bytes: settings.workspaceBytes },
   ],
 

@@ -68,7 +68,7 @@ export class EventStreams implements OnModuleDestroy {
     keepAlive: string,
   ): Promise<EventStream> {
     const over = this.counts.tryHold(holdersOf(reader), 1);
-    if (over) throw tooMany(over, reader, this.ports.settings);
+    if (over) throw tooMany(over, reader);
     const { unsent, turns } = this;
     const stream = new EventStream(options, reader, response, { unsent, turns }, (ended) => this.ended(open, ended));
     const open: Open = { number: this.opened++, stream, keepAlive: Buffer.from(`:${keepAlive}\n\n`) };
@@ -187,20 +187,18 @@ const holdersOf = ({ userId, workspaceId }: StreamReader): Readonly<Record<Scope
   process: '',
 });
 
-/** No user holds more than a quarter of the process's streams, and no workspace more than half. */
-const streamLimits = ({ perUser, inAll }: StreamSettings): Readonly<Record<Scope, number>> => ({
-  user: Math.min(perUser, Math.max(1, Math.floor(inAll / 4))),
-  workspace: Math.max(1, Math.floor(inAll / 2)),
-  process: inAll,
+const streamLimits = ({ perUser }: StreamSettings): Readonly<Record<Scope, number>> => ({
+  user: perUser,
+  workspace: 5 * perUser,
+  process: 10 * perUser,
 });
 
 const tooMany = (
   { scope, limit, actual }: OverBudget<'user' | 'workspace'>,
   { userId, workspaceId }: StreamReader,
-  { perUser }: StreamSettings,
 ): DomainError => {
   const whose = { user: `user ${userId}`, workspace: `workspace ${workspaceId}`, process: 'this server' }[scope];
-  const setting = scope === 'user' && limit === perUser ? 'SLUICE_STREAMS_PER_USER' : 'SLUICE_STREAMS';
+  const setting = 'SLUICE_STREAMS_PER_USER';
   return new DomainError(
     'stream.too_many',
     `${whose} has ${actual - 1} open streams, the limit is ${limit}: close some, or have ${setting} raised`,

@@ -35,24 +35,13 @@ describe('the number of streams', () => {
   });
 
   it('leaves half to other workspaces, and the process has a limit', async () => {
-    for (const user of ['u_1', 'u_2', 'u_3', 'u_4']) for (let n = 0; n < 2; n++) await world.open({}, user);
-    await expect(world.open({}, 'u_5')).rejects.toMatchObject({
-      details: { scope: 'workspace', limit: 8, actual: 8, setting: 'SLUICE_STREAMS' },
+    for (let user = 1; user <= 5; user++) for (let n = 0; n < 3; n++) await world.open({}, `u_${user}`);
+    await expect(world.open({}, 'u_6')).rejects.toMatchObject({
+      details: { scope: 'workspace', limit: 15, actual: 15, setting: 'SLUICE_STREAMS_PER_USER' },
     });
-    for (const user of ['u_5', 'u_6', 'u_7', 'u_8']) for (let n = 0; n < 2; n++) await world.open({}, user, 'o_2');
-    await expect(world.open({}, 'u_9', 'o_3')).rejects.toMatchObject({
-      details: { scope: 'process', limit: 16, actual: 16, setting: 'SLUICE_STREAMS' },
-    });
-  });
-
-  it('of a user is a quarter of all at most, whatever the setting', async () => {
-    await world.streams.onModuleDestroy();
-    world = new StreamWorld({ perUser: 100, inAll: 8 });
-    await world.start();
-    await world.open();
-    await world.open();
-    await expect(world.open()).rejects.toMatchObject({
-      details: { scope: 'user', limit: 2, setting: 'SLUICE_STREAMS' },
+    for (let user = 6; user <= 10; user++) for (let n = 0; n < 3; n++) await world.open({}, `u_${user}`, 'o_2');
+    await expect(world.open({}, 'u_11', 'o_3')).rejects.toMatchObject({
+      details: { scope: 'process', limit: 30, actual: 30, setting: 'SLUICE_STREAMS_PER_USER' },
     });
   });
 

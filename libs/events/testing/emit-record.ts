@@ -5,7 +5,7 @@ import { unsentLimits } from '../stream-events/unsent-bytes.js';
 
 /** For specs that open no stream. */
 export const NO_STREAMS: StreamPorts = {
-  settings: { perUser: 1, inAll: 1, unsent: unsentLimits() },
+  settings: { perUser: 1, unsent: unsentLimits() },
   mayRead: () => true,
   exists: () => true,
   shuttingDown: () => false,

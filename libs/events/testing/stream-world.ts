@@ -81,7 +81,7 @@ export class StreamWorld {
 
   constructor(settings: Partial<StreamSettings> = {}) {
     const ports: StreamPorts = {
-      settings: { perUser: 3, inAll: 16, unsent: LIMITS, ...settings },
+      settings: { perUser: 3, unsent: LIMITS, ...settings },
       mayRead: () => this.allowed,
       exists: () => this.exists,
       shuttingDown: () => this.stopping,

@@ -243,7 +243,7 @@ export class ProcessSandbox implements Sandbox {
     const largest = this.sent.largest();
     this.endFor(largest, {
       code: LIMIT_EXCEEDED,
-      text: `the run held ${largest?.heldBytes ?? 0} bytes while other runs waited for memory: emit less in one run, or raise SLUICE_RUNS_MEMORY_MB`,
+      text: `the run held ${largest?.heldBytes ?? 0} bytes while other runs waited for memory: emit less in one run`,
     });
   }
 

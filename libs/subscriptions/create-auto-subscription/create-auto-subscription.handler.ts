@@ -64,7 +64,6 @@ export class CreateAutoSubscriptionHandler implements ICommandHandler<CreateAuto
         what: 'auto-subscriptions',
         owner: 'workspace',
         limit: this.limits.autoSubscriptionsPerWorkspace,
-        setting: 'SLUICE_MAX_AUTO_SUBSCRIPTIONS',
       },
     );
   }

@@ -5,7 +5,7 @@ export const mustHaveRoomFor = (total: number, limit: number): void => {
   if (total < limit) return;
   throw new DomainError(
     'workspace.limit_reached',
-    `this workspace has ${total} members, the limit is ${limit}: remove some, or have SLUICE_MAX_MEMBERS raised`,
-    { limit, actual: total, setting: 'SLUICE_MAX_MEMBERS' },
+    `this workspace has ${total} members, the limit is ${limit}: remove some`,
+    { limit, actual: total },
   );
 };

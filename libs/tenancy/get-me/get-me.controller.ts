@@ -5,9 +5,9 @@ import { Operation } from '#libs/http/operation.js';
 import { one } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
 import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
-import { quotaReply, User, workspaceReply } from '../get-workspace/workspace-reply.js';
+import { usageReply, User, workspaceReply } from '../get-workspace/workspace-reply.js';
 import { workspaceOfAccount } from '#libs/http/workspace.js';
-import { DAILY_QUOTAS, type DailyQuotas } from '../daily-quotas.js';
+import { DAILY_CREDITS } from '../daily-quotas.js';
 import { USAGE, type Usage } from '../published.js';
 import { type Caller } from '../../http/callers.js';
 import { GetUser } from './get-user.query.js';
@@ -17,7 +17,7 @@ export class GetMeController {
   constructor(
     private readonly queries: QueryBus,
     @Inject(USAGE) private readonly usage: Usage,
-    @Inject(DAILY_QUOTAS) private readonly quotas: DailyQuotas,
+    @Inject(DAILY_CREDITS) private readonly dailyCredits: number,
   ) {}
 
   /** Clients find the id of their workspace in `orgs`. See docs/reference/rest-api.md#user-fields. */
@@ -36,7 +36,7 @@ export class GetMeController {
       computeMs: counted.reduce((sum, { usage }) => sum + usage.computeMs, 0),
       invocations: counted.reduce((sum, { usage }) => sum + usage.invocations, 0),
     };
-    const orgs = used.map(({ workspace, usage }) => workspaceReply(workspace, usage, this.quotas));
-    return { data: { id, username, email, ...quotaReply(total, this.quotas, counted.length), orgs } };
+    const orgs = used.map(({ workspace, usage }) => workspaceReply(workspace, usage, this.dailyCredits));
+    return { data: { id, username, email, ...usageReply(total), orgs } };
   }
 }

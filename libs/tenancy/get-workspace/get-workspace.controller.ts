@@ -5,7 +5,7 @@ import { Operation } from '#libs/http/operation.js';
 import { list, one } from '#libs/http/replies.js';
 import { memberOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { DAILY_QUOTAS, type DailyQuotas } from '../daily-quotas.js';
+import { DAILY_CREDITS } from '../daily-quotas.js';
 import { USAGE, type Usage } from '../published.js';
 import { type Caller } from '../../http/callers.js';
 import { GetWorkspaces } from './get-workspaces.query.js';
@@ -16,7 +16,7 @@ export class GetWorkspaceController {
   constructor(
     private readonly queries: QueryBus,
     @Inject(USAGE) private readonly usage: Usage,
-    @Inject(DAILY_QUOTAS) private readonly quotas: DailyQuotas,
+    @Inject(DAILY_CREDITS) private readonly dailyCredits: number,
   ) {}
 
   /** Both paths answer alike. See docs/reference/rest-api.md#workspace-get. */
@@ -25,7 +25,7 @@ export class GetWorkspaceController {
   async one(@Param('id') id: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkspaceReply }> {
     const [workspace] = await this.queries.execute(new GetWorkspaces([memberOf(caller, id)]));
     if (!workspace) throw new DomainError('workspace.not_found', `there is no workspace ${id}`, { id });
-    return { data: workspaceReply(workspace, await this.usage.ofToday(id), this.quotas) };
+    return { data: workspaceReply(workspace, await this.usage.ofToday(id), this.dailyCredits) };
   }
 
   @Get('users/me/workspaces')
@@ -33,7 +33,7 @@ export class GetWorkspaceController {
   async mine(@CurrentCaller() caller: Caller): Promise<{ data: readonly WorkspaceReply[] }> {
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
     const replies = workspaces.map(async (workspace) =>
-      workspaceReply(workspace, await this.usage.ofToday(workspace.id), this.quotas),
+      workspaceReply(workspace, await this.usage.ofToday(workspace.id), this.dailyCredits),
     );
     return { data: await Promise.all(replies) };
   }

@@ -1,5 +1,4 @@
 import { integer, listOf, milliseconds, named, text, type TypeOf } from '#libs/http/reply-schema.js';
-import { type DailyQuotas } from '../daily-quotas.js';
 import { type DailyUsage } from '../published.js';
 import { type WorkspaceDoc } from '../read-models/workspaces.projection.js';
 
@@ -35,13 +34,11 @@ export const User = named('User', {
   orgs: listOf(Workspace, 'Workspaces of the user'),
 });
 
-const shown = (quota: number): number => (quota === 0 ? UNLIMITED : Math.min(quota, UNLIMITED));
-
-/** @param workspaces over which `quotas` count, each on its own. */
-export const quotaReply = (used: Omit<DailyUsage, 'credits'>, quotas: DailyQuotas, workspaces = 1) => ({
-  daily_compute_time_quota: shown(quotas.computeMs * workspaces),
+/** Only credits have a limit (docs/reference/limits.md#daily-quotas). */
+export const usageReply = (used: Omit<DailyUsage, 'credits'>) => ({
+  daily_compute_time_quota: UNLIMITED,
   daily_compute_time_used: used.computeMs,
-  daily_invocations_quota: shown(quotas.invocations * workspaces),
+  daily_invocations_quota: UNLIMITED,
   daily_invocations_used: used.invocations,
 });
 
@@ -50,13 +47,13 @@ export type WorkspaceReply = TypeOf<typeof Workspace>;
 export const workspaceReply = (
   { id, orgname, name, email }: WorkspaceDoc,
   usage: DailyUsage,
-  quotas: DailyQuotas,
+  dailyCredits: number,
 ): WorkspaceReply => ({
   id,
   orgname,
   name,
   email,
-  daily_credits_quota: shown(quotas.credits),
+  daily_credits_quota: dailyCredits === 0 ? UNLIMITED : dailyCredits,
   daily_credits_used: usage.credits,
-  ...quotaReply(usage, quotas),
+  ...usageReply(usage),
 });

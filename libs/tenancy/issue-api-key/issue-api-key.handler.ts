@@ -49,7 +49,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
       this.readModels,
       apiKeysProjection.schema,
       { userId: context.actor.userId },
-      { what: 'API keys', owner: 'user', limit: this.limits.apiKeysPerUser, setting: 'SLUICE_MAX_API_KEYS' },
+      { what: 'API keys', owner: 'user', limit: this.limits.apiKeysPerUser },
     );
     const now = this.clock.now();
     const id = newId('key', now);

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { RefusedStart } from '#libs/config/refused-start.js';
+import { EventStoreDBClient } from '@eventstore/db-client';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { AppendTooLarge, type EventStore } from '#libs/kernel/event-store.js';
 import { START, type NewEvent } from '#libs/kernel/events.js';

@@ -57,8 +57,7 @@ const change = (
     const found = await inOption('--workspace', () => tenancy.workspaces.find(options.workspace));
     const user = await inOption('--email', () => tenancy.register.find(options.email));
     const wanted = toChange(options);
-    const { maxMembers } = tenancy.config;
-    const isChanged = await inOption('--email', () => changeMemberOf(tenancy, found, user.userId, wanted, maxMembers));
+    const isChanged = await inOption('--email', () => changeMemberOf(tenancy, found, user.userId, wanted));
     tellChanged(options, { found, user, wanted, outcome: isChanged ? outcome : 'is unchanged' });
   });
 

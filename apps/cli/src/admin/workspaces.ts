@@ -55,7 +55,7 @@ interface RenameOptions extends OfWorkspace {
 
 const createWorkspace = async (tenancy: Tenancy, { name, owner, json }: CreateOptions): Promise<void> => {
   const user = await inOption('--owner', () => tenancy.register.find(owner));
-  await underUserLease(tenancy.engines, tenancy.config, async () => {
+  await underUserLease(tenancy.engines, async () => {
     // A server would not start with more workspaces than its isolation separates.
     await checkIsolationHere(tenancy.config, tenancy.workspaces.all().length + 1);
     const id = await inOption('--name', () => createWorkspaceFor(tenancy, user, name));
