@@ -1,6 +1,30 @@
+import path from 'node:path';
 import tseslint from 'typescript-eslint';
 
 const noEmptyCatch = { 'no-empty': ['error', { allowEmptyCatch: false }] };
+
+/** Imports within a room are relative, and those of another room begin with #libs/, so that each shows which it is. */
+const roomImports = {
+  create(context) {
+    const file = path.relative(import.meta.dirname, context.filename).split(path.sep);
+    if (file[0] !== 'libs') return {};
+    const check = (node) => {
+      const from = node.source?.value;
+      if (typeof from !== 'string' || !/^(\.|#libs\/)/.test(from)) return;
+      const isRelative = from.startsWith('.');
+      const target = isRelative ? path.posix.join(...file.slice(0, -1), from) : from.slice(1);
+      if ((target.split('/')[1] === file[1]) === isRelative) return;
+      const message = isRelative ? 'Import another room by #libs/.' : 'Import the own room by a relative path.';
+      context.report({ node: node.source, message });
+    };
+    return {
+      ImportDeclaration: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      ImportExpression: check,
+    };
+  },
+};
 
 export default tseslint.config(
   {
@@ -18,8 +42,10 @@ export default tseslint.config(
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { rooms: { rules: { imports: roomImports } } },
     rules: {
       ...noEmptyCatch,
+      'rooms/imports': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': [

@@ -1,7 +1,7 @@
 /** Published contract of the actions context: the port through which an action runs. */
-import { type ActionAnswer } from '../component-model/action-run.js';
-import { type LogLine, type UserError } from '../component-model/run-output.js';
-import { type SourceDefinition } from '../sources/published.js';
+import { type ActionAnswer } from '#libs/component-model/action-run.js';
+import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
 
 export interface ActionRunRequest {
   readonly runId: string;

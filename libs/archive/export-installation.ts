@@ -16,7 +16,7 @@ import {
 } from './archive-format.js';
 import { ArchiveSeal } from './archive-seal.js';
 import { ArchiveWriter } from './archive-writer.js';
-import { type Engines } from '../composition/engines.js';
+import { type Engines } from '#libs/composition/engines.js';
 import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo } from './export-records.js';
 
 /** Engines whose data make up an installation. Read models are rebuilt from it; usage counters are not moved. */

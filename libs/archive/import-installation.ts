@@ -12,14 +12,14 @@ import {
 } from './archive-format.js';
 import { type ArchiveReader, UnusableArchive } from './archive-reader.js';
 import { ArchiveSeal } from './archive-seal.js';
-import { makeUpcasters } from '../composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/upcasters.js';
 import { type MovedEngines } from './export-installation.js';
-import { topicOf } from '../delivery/retry-schedule.js';
+import { topicOf } from '#libs/delivery/retry-schedule.js';
 import { importEvents, ownersIn } from './import-events.js';
 import { ImportMark } from './import-mark.js';
 import { importRecords } from './import-records.js';
-import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '../composition/rebuild.js';
-import { topicPolicy } from '../composition/topic-policy.js';
+import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '#libs/composition/rebuild.js';
+import { topicPolicy } from '#libs/composition/topic-policy.js';
 
 export interface ImportOptions extends RebuildObserver {
   readonly engines: MovedEngines;

@@ -4,8 +4,8 @@ import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/k
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { appliedEverywhere, ClusterBacklog, highestOf, ProcessReporter, readModelsApplied } from './cluster.js';
-import { projections, readModelsIn } from '../composition/control-plane.js';
-import { pressureOf } from '../composition/pressure.js';
+import { projections, readModelsIn } from '#libs/composition/control-plane.js';
+import { pressureOf } from '#libs/composition/pressure.js';
 
 class Registry implements ProcessRegistry {
   reports = new Map<string, ProcessReport>();

@@ -1,6 +1,6 @@
 import { type DedupeStrategy } from './dedupe-strategy.js';
 import { type HookName } from './hooks.js';
-import { type Warning } from '../kernel/warning.js';
+import { type Warning } from '#libs/kernel/warning.js';
 
 export interface OptionWithLabel {
   readonly label: string;

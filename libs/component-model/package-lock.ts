@@ -1,4 +1,4 @@
-import { type Warning } from '../kernel/warning.js';
+import { type Warning } from '#libs/kernel/warning.js';
 
 /** npm packages of a component, pinned when it was saved (docs/reference/component-model.md#npm-packages). Plain JSON. */
 export interface LockedPackage {

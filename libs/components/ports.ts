@@ -1,7 +1,7 @@
 /** Ports of the components context. The composition root provides them under these tokens. */
-import { type CallOutcome, type ComponentCall } from '../component-model/component-call.js';
-import { type ComponentMetadata, type ConfigurableProp } from '../component-model/component-metadata.js';
-import { type ComponentPackages } from '../component-model/package-lock.js';
+import { type CallOutcome, type ComponentCall } from '#libs/component-model/component-call.js';
+import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type ComponentPackages } from '#libs/component-model/package-lock.js';
 import { type PackagesBeside } from './published.js';
 
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');

@@ -1,10 +1,10 @@
 /** Published contract of the components context. */
-import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
-import { type HookName } from '../component-model/hooks.js';
-import { type PackageChanges } from '../component-model/package-lock.js';
-import { type CommandContext } from '../kernel/handle-command.js';
-import { type Warning } from '../kernel/warning.js';
-import { type ConfigurableProp } from '../component-model/component-metadata.js';
+import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
+import { type HookName } from '#libs/component-model/hooks.js';
+import { type PackageChanges } from '#libs/component-model/package-lock.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 
 export interface ImportedPackage {
   readonly name: string;

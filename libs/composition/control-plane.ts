@@ -16,7 +16,7 @@ import { sourcesProjections } from '#libs/sources/index.js';
 import { subscriptionProjections } from '#libs/subscriptions/index.js';
 import { tenancyProjections, UsageMeter } from '#libs/tenancy/index.js';
 import { webhookProjections } from '#libs/webhooks/index.js';
-import { type ReadModels } from '../cluster/cluster.js';
+import { type ReadModels } from '#libs/cluster/cluster.js';
 import { type Engines } from './engines.js';
 import { notificationProjections } from '#libs/notifications/index.js';
 import { makeViews, type Views } from './views.js';

@@ -10,7 +10,7 @@ import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger } from '#libs/telemetry/index.js';
-import { readModelsApplied } from '../cluster/cluster.js';
+import { readModelsApplied } from '#libs/cluster/cluster.js';
 import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
 import {
   dataStoreCleanUpReactor,

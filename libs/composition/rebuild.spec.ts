@@ -10,7 +10,7 @@ import { projections } from './control-plane.js';
 import { rebuildReadModels, type Rebuilt } from './rebuild.js';
 import { streamProjections } from './stream-projections.js';
 import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
-import { fill, perEmitter } from '../archive/testing/moved-installation.js';
+import { fill, perEmitter } from '#libs/archive/testing/moved-installation.js';
 
 let dataDir: string;
 let engines: EmbeddedEngines;

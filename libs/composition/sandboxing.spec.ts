@@ -4,7 +4,7 @@ import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
 import { CallersView } from '#libs/tenancy/index.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { checkIsolation, checkIsolationHere, DOCKER_RUN, enforceIsolation, isolationFacts } from './sandboxing.js';
-import { startProblem } from '../hosting/start-problem.js';
+import { startProblem } from '#libs/hosting/start-problem.js';
 
 const level = (name: JailLevel['name'], carries?: JailLevel['carries']): JailLevel => ({
   name,

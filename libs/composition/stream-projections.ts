@@ -6,7 +6,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { attemptsProjection } from '#libs/webhooks/index.js';
 import { type Engines } from './engines.js';
-import { pollUntil } from '../cluster/poll-until.js';
+import { pollUntil } from '#libs/cluster/poll-until.js';
 
 const MB = 1024 * 1024;
 /** Bytes of readable events of a workspace, as a multiple of those of a source. */

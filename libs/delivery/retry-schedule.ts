@@ -1,5 +1,5 @@
-import { type LogRecord } from '../stream-log/stream-log.js';
-import { EMAILS, type TopicPolicy } from '../stream-log/topics.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { EMAILS, type TopicPolicy } from '#libs/stream-log/topics.js';
 
 /** A record that waits until it is due. */
 export interface ScheduledRetry {

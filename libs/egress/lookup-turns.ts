@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { Budget } from '../async/budget.js';
-import { Semaphore } from '../async/semaphore.js';
+import { Budget } from '#libs/async/budget.js';
+import { Semaphore } from '#libs/async/semaphore.js';
 import { type GuardedLookup, normalizeHost } from './guarded-lookup.js';
 
 export interface LookupTurnLimits {

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { messageOf } from '../kernel/error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { EgressRefused, type AddressPolicy } from './address-policy.js';
 import { type GuardedLookup, normalizeHost } from './guarded-lookup.js';
 import { type LookupTurns } from './lookup-turns.js';

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { type Socket } from 'node:net';
-import { shareOfHeap } from '../kernel/heap-share.js';
+import { shareOfHeap } from '#libs/kernel/heap-share.js';
 import { Connection, type ConnectionLimits } from './connection.js';
 
 /** See docs/reference/limits.md#connections. */

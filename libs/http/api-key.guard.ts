@@ -3,7 +3,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import { type Request } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { CALLERS, type Caller, type Callers } from '#libs/http/callers.js';
+import { CALLERS, type Caller, type Callers } from './callers.js';
 import { OPEN_TO_ALL, TOKEN_IN_QUERY } from './access.js';
 import { identify } from './request-state.js';
 import { WrongKeys } from './wrong-keys.js';

@@ -1,6 +1,6 @@
-import { Budget, type Holders, type OverBudget } from '../async/budget.js';
-import { DomainError } from '../kernel/domain-error.js';
-import { shareOfHeap } from '../kernel/heap-share.js';
+import { Budget, type Holders, type OverBudget } from '#libs/async/budget.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { shareOfHeap } from '#libs/kernel/heap-share.js';
 import { type Caller } from './callers.js';
 
 export const BYTES_IN_FLIGHT = Symbol('BytesInFlight');

@@ -4,7 +4,7 @@ import { type RequestHandler } from 'express';
 import { v7 as uuidV7 } from 'uuid';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { shownPath } from '#libs/kernel/mask-secrets.js';
-import { CALLERS, type Callers } from '#libs/http/callers.js';
+import { CALLERS, type Callers } from './callers.js';
 import { knownCaller } from './api-key.guard.js';
 import { bodyReader, checkFields } from './body.js';
 import { BYTES_IN_FLIGHT, holdersOf, type HttpBytes } from './bytes-in-flight.js';

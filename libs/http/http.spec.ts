@@ -11,7 +11,7 @@ import { CurrentCaller } from './caller.js';
 import { Context, type ContextIn } from './command-context.js';
 import { httpTestApp, TEST_KEY } from './testing/http-test-app.js';
 import { dataOf, errorOf } from './testing/replies.js';
-import { type Caller } from '#libs/http/callers.js';
+import { type Caller } from './callers.js';
 
 @Controller('v1/things')
 class ThingsController {

@@ -3,7 +3,7 @@ import { type Request, type Response } from 'express';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { TokenBuckets } from '#libs/http/token-buckets.js';
+import { TokenBuckets } from './token-buckets.js';
 import { rateLimitHeaders } from './rate-limit-headers.js';
 import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 import { callerIfAny } from './request-state.js';

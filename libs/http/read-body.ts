@@ -1,5 +1,5 @@
 import { type IncomingMessage } from 'node:http';
-import { type DomainError } from '../kernel/domain-error.js';
+import { type DomainError } from '#libs/kernel/domain-error.js';
 import { type ByteHolders, type BytesInFlight } from './bytes-in-flight.js';
 import { codingsOf, MAX_CODINGS, mostPacked, unpacked } from './content-coding.js';
 

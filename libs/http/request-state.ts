@@ -1,6 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Caller } from '#libs/http/callers.js';
+import { type Caller } from './callers.js';
 import { type HostedStream } from './normalise-url.js';
 
 interface RequestState {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Request } from 'express';
 import request from 'supertest';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Caller } from '#libs/http/callers.js';
+import { type Caller } from './callers.js';
 import { OpenToAll } from './access.js';
 import { CurrentCaller } from './caller.js';
 import { httpTestApp, TEST_CALLER, TEST_KEY } from './testing/http-test-app.js';

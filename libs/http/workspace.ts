@@ -1,5 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Caller } from '#libs/http/callers.js';
+import { type Caller } from './callers.js';
 import { describe } from './parameters.js';
 
 const FIELDS = ['workspace_id', 'org_id'] as const;

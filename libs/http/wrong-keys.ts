@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { TokenBuckets } from '#libs/http/token-buckets.js';
+import { TokenBuckets } from './token-buckets.js';
 import { limitKeyOf } from './client-address.js';
 import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 

@@ -1,4 +1,4 @@
-import { type Refusal } from '../stream-log/refusal.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 
 /** A request for admission. */
 export interface Arrival {

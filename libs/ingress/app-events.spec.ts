@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Refusal } from '../stream-log/refusal.js';
-import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { appEvents, type AppEventRequest } from './app-events.js';
 
 const MAX_PAYLOAD = 512 * 1024;

@@ -1,11 +1,11 @@
-import { APP_EVENT_LIMITS } from '../component-model/app-event-limits.js';
-import { type Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/domain-error.js';
-import { isDropped } from '../stream-log/ask.js';
-import { appHookInvocation, type Invocation } from '../stream-log/invocations.js';
-import { type Refusal } from '../stream-log/refusal.js';
-import { type StreamLog } from '../stream-log/stream-log.js';
-import { type TopicPolicy } from '../stream-log/topics.js';
+import { APP_EVENT_LIMITS } from '#libs/component-model/app-event-limits.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { isDropped } from '#libs/stream-log/ask.js';
+import { appHookInvocation, type Invocation } from '#libs/stream-log/invocations.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Door, refusedAtDoor } from './door.js';
 
 export interface AppEventsDependencies {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import iconv from 'iconv-lite';
-import { bodyRangeOf, wholeEvent } from '../component-model/http-event.js';
+import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
 import { endpointEvent } from './endpoint-event.js';
 
 const eventOf = async (body: Buffer, type: string): Promise<Record<string, unknown>> => {

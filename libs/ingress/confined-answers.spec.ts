@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Refusal } from '../stream-log/refusal.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 import { refusing } from './admission.js';
 import { type IngressDependencies } from './ingress.js';
 import { RateLimit } from './rate-limit.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { bodyRangeOf, wholeEvent } from '../component-model/http-event.js';
-import { httpBytes } from '../http/bytes-in-flight.js';
+import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
+import { httpBytes } from '#libs/http/bytes-in-flight.js';
 import { ingressWorld } from './testing/ingress-world.js';
 
 const KB = 1024;

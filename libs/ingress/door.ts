@@ -1,5 +1,5 @@
-import { DomainError } from '../kernel/domain-error.js';
-import { type Refusal } from '../stream-log/refusal.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 
 /** Decides on an event that comes over the API and not at an endpoint: it is refused at once, and never held. */
 export interface Door {

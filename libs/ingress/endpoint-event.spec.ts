@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse as parseQuery } from 'node:querystring';
-import { bodyRangeOf, parsedEvent, wholeEvent } from '../component-model/http-event.js';
-import { EVENT_BYTES } from '../stream-log/record-limits.js';
+import { bodyRangeOf, parsedEvent, wholeEvent } from '#libs/component-model/http-event.js';
+import { EVENT_BYTES } from '#libs/stream-log/record-limits.js';
 import { type EndpointEvent, endpointEvent, type EndpointRequest, MAX_NESTING } from './endpoint-event.js';
 import { RefusedRequest } from './refused-request.js';
 

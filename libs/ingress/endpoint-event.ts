@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseQuery } from 'node:querystring';
-import { bodyHeader } from '../component-model/http-event.js';
-import { countFields } from '../http/form-fields.js';
-import { shapeOf } from '../http/json-shape.js';
+import { bodyHeader } from '#libs/component-model/http-event.js';
+import { countFields } from '#libs/http/form-fields.js';
+import { shapeOf } from '#libs/http/json-shape.js';
 import { charsetOf, formDecoder, textOf } from './charset.js';
 import { MAX_FIELDS } from './field-limit.js';
 import { JsonCheck } from './json-check.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { bodyRangeOf } from '../component-model/http-event.js';
-import { TrustedProxies } from '../http/client-address.js';
-import { type Refusal } from '../stream-log/refusal.js';
+import { bodyRangeOf } from '#libs/component-model/http-event.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 import { type Admission, type Arrival, refusing } from './admission.js';
 import { type IngressDependencies } from './ingress.js';
 import { RateLimit } from './rate-limit.js';

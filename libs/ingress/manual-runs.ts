@@ -1,12 +1,12 @@
-import { type Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/domain-error.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type Observation } from '../sources/published.js';
-import { ask, isDropped } from '../stream-log/ask.js';
-import { manualInvocation } from '../stream-log/invocations.js';
-import { bytesAbove, EVENT_BYTES } from '../stream-log/record-limits.js';
-import { type StreamLog } from '../stream-log/stream-log.js';
-import { type TopicPolicy } from '../stream-log/topics.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type Observation } from '#libs/sources/published.js';
+import { ask, isDropped } from '#libs/stream-log/ask.js';
+import { manualInvocation } from '#libs/stream-log/invocations.js';
+import { bytesAbove, EVENT_BYTES } from '#libs/stream-log/record-limits.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Door, refusedAtDoor } from './door.js';
 import { type ResponseRelay } from './response-relay.js';
 

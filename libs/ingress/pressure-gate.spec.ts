@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Refusal } from '../stream-log/refusal.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 import { type Admission, allOf, type Arrival } from './admission.js';
 import { PressureGate, type PressureLimits } from './pressure-gate.js';
 

@@ -1,4 +1,4 @@
-import { type Refusal } from '../stream-log/refusal.js';
+import { type Refusal } from '#libs/stream-log/refusal.js';
 import { type Admission, type Arrival } from './admission.js';
 
 /** Amount of work in flight. Each method is a cheap look-up. */

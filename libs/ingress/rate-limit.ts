@@ -1,5 +1,5 @@
-import { rateLimitHeaders } from '../http/rate-limit-headers.js';
-import { TokenBuckets } from '../http/token-buckets.js';
+import { rateLimitHeaders } from '#libs/http/rate-limit-headers.js';
+import { TokenBuckets } from '#libs/http/token-buckets.js';
 
 /** Refusal of a request that comes too fast. */
 export interface TooFast {

@@ -1,7 +1,7 @@
-import { replyOf } from '../sandbox/reply-of.js';
-import { type Replies } from '../runner/runner-ports.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type LogRecord, type StreamLog } from '../stream-log/stream-log.js';
+import { replyOf } from '#libs/sandbox/reply-of.js';
+import { type Replies } from '#libs/runner/runner-ports.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type Answer, answerRecord, REPLIES } from './reply-records.js';
 
 /** How often an answer is sent whose topic is missing. Its process makes the topic anew within seconds, if it lives. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HttpReply } from '../component-model/run-output.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { drained } from '../stream-log/testing/drained.js';
-import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { drained } from '#libs/stream-log/testing/drained.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { manualRuns } from './manual-runs.js';
 import { openReplyChannel } from './reply-channel.js';
 import { repliesOverLog } from './replies-over-log.js';

@@ -1,9 +1,9 @@
-import { endsWithin } from '../async/deadline.js';
-import { pause } from '../async/pause.js';
-import { messageOf } from '../kernel/error-message.js';
-import { Faults } from '../kernel/faults.js';
-import { isDropped } from '../stream-log/ask.js';
-import { type Consumer, type StoredRecord, type StreamLog } from '../stream-log/stream-log.js';
+import { endsWithin } from '#libs/async/deadline.js';
+import { pause } from '#libs/async/pause.js';
+import { messageOf } from '#libs/kernel/error-message.js';
+import { Faults } from '#libs/kernel/faults.js';
+import { isDropped } from '#libs/stream-log/ask.js';
+import { type Consumer, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { probeIn, probeRecord, readAnswer, replyTopic } from './reply-records.js';
 import { ResponseRelay } from './response-relay.js';
 

@@ -1,6 +1,6 @@
-import { type HttpReply } from '../component-model/run-output.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type LogRecord } from '../stream-log/stream-log.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 
 /** Topics on which a process awaits answers: `replies.<process id>`, which is also the address in an invocation. */
 export const REPLIES = 'replies.';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { ReplyTopicSweep } from './reply-topic-sweep.js';
 
 const setUp = async (...processes: readonly string[]) => {

@@ -1,4 +1,4 @@
-import { type StreamLog } from '../stream-log/stream-log.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { REPLIES } from './reply-records.js';
 
 export interface ReplyTopicSweepOptions {

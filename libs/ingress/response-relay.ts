@@ -1,8 +1,8 @@
-import { InFlightMap } from '../kernel/in-flight-map.js';
-import { replyOf } from '../sandbox/reply-of.js';
-import { type Replies } from '../runner/runner-ports.js';
-import { type HttpReply } from '../component-model/run-output.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
+import { InFlightMap } from '#libs/kernel/in-flight-map.js';
+import { replyOf } from '#libs/sandbox/reply-of.js';
+import { type Replies } from '#libs/runner/runner-ports.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 
 type Waiting = { readonly reply: (reply: HttpReply) => void } | { readonly outcome: (outcome: RunOutcome) => void };
 

@@ -1,10 +1,10 @@
 import { Agent, createServer, request, type RequestListener } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { answerAtLast } from '../http/last-answer.js';
-import { parseChildMessage } from '../sandbox/protocol/child-message.js';
-import { ProtocolBreach } from '../sandbox/protocol/protocol.js';
-import { type HttpReply } from '../component-model/run-output.js';
+import { answerAtLast } from '#libs/http/last-answer.js';
+import { parseChildMessage } from '#libs/sandbox/protocol/child-message.js';
+import { ProtocolBreach } from '#libs/sandbox/protocol/protocol.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 import { sendReply } from './send-reply.js';
 
 /** Generates the same numbers for the same seed (mulberry32). */

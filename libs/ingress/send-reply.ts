@@ -1,7 +1,7 @@
 import { type ServerResponse } from 'node:http';
-import { isFraming } from '../sandbox/protocol/reply-headers.js';
-import { endpointReply } from '../component-model/endpoint-reply.js';
-import { type HttpReply } from '../component-model/run-output.js';
+import { isFraming } from '#libs/sandbox/protocol/reply-headers.js';
+import { endpointReply } from '#libs/component-model/endpoint-reply.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 
 /** Statuses of responses without a body. */
 const WITHOUT_BODY = new Set([204, 304]);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { InMemoryStreamLog } from '../stream-log/testing/in-memory-stream-log.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { openReplyChannel, type ReplyChannel } from './reply-channel.js';
 import { repliesOverLog } from './replies-over-log.js';
 

@@ -1,4 +1,4 @@
-import { urlIn } from '../kernel/url-text.js';
+import { urlIn } from '#libs/kernel/url-text.js';
 import { scopeOf } from './specifier.js';
 
 /** One configured registry. `scope` is null for the one of all other packages. */

@@ -1,5 +1,5 @@
-import { dictionary } from '../kernel/dictionary.js';
-import { RUN_LIMITS } from '../sandbox/protocol/protocol.js';
+import { dictionary } from '#libs/kernel/dictionary.js';
+import { RUN_LIMITS } from '#libs/sandbox/protocol/protocol.js';
 
 type Db = Readonly<Record<string, string>>;
 type DbChanges = Readonly<Record<string, string | null>>;

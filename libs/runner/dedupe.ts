@@ -1,4 +1,4 @@
-import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { rememberedId } from './dedupe-memory.js';
 import { type DedupeCache } from './run-journal.js';
 

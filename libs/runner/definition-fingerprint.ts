@@ -1,4 +1,4 @@
-import { type SourceDefinition } from '../sources/published.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
 
 const fingerprints = new WeakMap<SourceDefinition, string>();
 /** Returns a text that is equal for definitions that run alike. */

@@ -1,4 +1,4 @@
-import { type SourceDefinition } from '../sources/published.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
 
 /**
  * Time after its last hook at which an unfinished operation counts as given up, because its process died. Longer than

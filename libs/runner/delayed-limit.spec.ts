@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type EmitCall } from '../component-model/run-output.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { DELAYED_LIMITS } from '../component-model/delayed-limits.js';
+import { type EmitCall } from '#libs/component-model/run-output.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { DELAYED_LIMITS } from '#libs/component-model/delayed-limits.js';
 import { withinDelayedLimits } from './delayed-limit.js';
 
 const outcomeOf = (...emits: EmitCall[]): RunOutcome => ({

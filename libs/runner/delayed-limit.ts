@@ -1,6 +1,6 @@
-import { mayWait, noRoomToWait, type WaitingEvents } from '../component-model/delayed-limits.js';
-import { userError } from '../sandbox/host/process-end.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
+import { mayWait, noRoomToWait, type WaitingEvents } from '#libs/component-model/delayed-limits.js';
+import { userError } from '#libs/sandbox/host/process-end.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 
 export interface Admitted {
   readonly outcome: RunOutcome;

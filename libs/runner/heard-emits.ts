@@ -1,6 +1,6 @@
-import { dictionary } from '../kernel/dictionary.js';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
-import { orderedEventId } from '../stream-log/event-ids.js';
+import { dictionary } from '#libs/kernel/dictionary.js';
+import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
+import { orderedEventId } from '#libs/stream-log/event-ids.js';
 import { type EmitProgress } from './run-journal.js';
 
 /** Emitters and subscriptions of which a source keeps the progress. Beyond them it forgets the longest unheard. */

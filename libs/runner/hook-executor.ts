@@ -1,6 +1,6 @@
-import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type SourceDefinition } from '../sources/published.js';
+import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '#libs/component-model/hooks.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
 import { type Invocation, timeOf } from './run-commit.js';
 import { type RunCommitter } from './run-committer.js';

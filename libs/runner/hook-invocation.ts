@@ -1,6 +1,6 @@
-import { isPosition, type Position } from '../kernel/events.js';
-import { type SourceDefinition } from '../sources/published.js';
-import { SAMPLE_EMIT, type ProcessCall } from '../component-model/hooks.js';
+import { isPosition, type Position } from '#libs/kernel/events.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
+import { SAMPLE_EMIT, type ProcessCall } from '#libs/component-model/hooks.js';
 
 /** Value of an invocation of kind `hook`. The invocation's id is the execution's, equal on a repeat. */
 export interface HookRequest {

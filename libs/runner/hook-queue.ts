@@ -1,13 +1,13 @@
 import { Backoff, type BackoffOptions } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
-import { type Clock } from '../kernel/clock.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { type HookRequest, readHookRequest, readOperationEnd, type OperationEnd } from './hook-invocation.js';
 import { type HookExecutor } from './hook-executor.js';
 import { type Invocation } from './run-commit.js';
 import { type RunFinisher } from './run-finisher.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 
 export interface HookQueueOptions {
   readonly sourceId: string;

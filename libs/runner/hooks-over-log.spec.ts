@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openReplyChannel, type ReplyChannel } from '../ingress/reply-channel.js';
-import { repliesOverLog } from '../ingress/replies-over-log.js';
-import { positionOf } from '../kernel/events.js';
-import { type HookRunner } from '../sources/published.js';
+import { openReplyChannel, type ReplyChannel } from '#libs/ingress/reply-channel.js';
+import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
+import { positionOf } from '#libs/kernel/events.js';
+import { type HookRunner } from '#libs/sources/published.js';
 import { HOOK_MARGIN_MS, hooksOverLog } from './hooks-over-log.js';
 import { ok } from './testing/fake-sandbox.js';
 import { RunnerWorld } from './testing/runner-world.js';

@@ -1,13 +1,13 @@
-import { type Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/domain-error.js';
-import { type EventStore } from '../kernel/event-store.js';
-import { type HookOutcome, type HookRunner } from '../sources/published.js';
-import { ask } from '../stream-log/ask.js';
-import { hookInvocation, settledInvocation } from '../stream-log/invocations.js';
-import { type StreamLog } from '../stream-log/stream-log.js';
-import { type TopicPolicy } from '../stream-log/topics.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type HookOutcome, type HookRunner } from '#libs/sources/published.js';
+import { ask } from '#libs/stream-log/ask.js';
+import { hookInvocation, settledInvocation } from '#libs/stream-log/invocations.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type HookRequest, type OperationEnd } from './hook-invocation.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 
 /** Place where this process awaits outcomes, such as a ResponseRelay. */
 export interface AwaitedOutcomes {

@@ -1,4 +1,4 @@
-import { InFlightMap } from '../kernel/in-flight-map.js';
+import { InFlightMap } from '#libs/kernel/in-flight-map.js';
 import { type Invocation, REPEATABLE } from './run-commit.js';
 
 /** Unacknowledged invocations of a source's lane. They are few, because the log bounds what it hands over. */

@@ -1,4 +1,4 @@
-import { isAnotherLog, newestOrigin, type LaneOrigin } from '../stream-log/lane-origin.js';
+import { isAnotherLog, newestOrigin, type LaneOrigin } from '#libs/stream-log/lane-origin.js';
 import { type LaneProgress } from './run-journal.js';
 
 /** Done records beyond a gap at which no more start (docs/reference/limits.md#lane-gap). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DomainError } from '../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { SourceRunner } from './source-runner.js';
 import { ok } from './testing/fake-sandbox.js';
 import { definition, sourceWorld, until } from './testing/source-world.js';

@@ -1,7 +1,7 @@
-import { userError } from '../sandbox/host/process-end.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
+import { userError } from '#libs/sandbox/host/process-end.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 import { type Invocation } from './run-commit.js';
-import { type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
+import { type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 
 /** Outcome of every run of a bundle that cannot be loaded. */
 export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);

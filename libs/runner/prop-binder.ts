@@ -1,8 +1,14 @@
-import { type Vault } from '../kernel/vault.js';
-import { type ConfiguredRequest } from '../component-model/http-request.js';
-import { accountIdOf, type PlannedProp, propsOf, type SourceDefinition, type ValueProp } from '../sources/published.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
+import {
+  accountIdOf,
+  type PlannedProp,
+  propsOf,
+  type SourceDefinition,
+  type ValueProp,
+} from '#libs/sources/published.js';
 import { type AccountAuths, type PropBinder } from './runner-ports.js';
-import { type BoundProp } from '../sandbox/sandbox.js';
+import { type BoundProp } from '#libs/sandbox/sandbox.js';
 
 /** Finds the text of a secret. Rejects when there is none. */
 type SecretTexts = (prop: string, ref: string) => string | Promise<string>;

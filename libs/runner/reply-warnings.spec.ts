@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { warnedOfHookReply, warnedOfReply } from './reply-warnings.js';
 import { ok } from './testing/fake-sandbox.js';
 import { invocationHeaders } from './testing/source-world.js';

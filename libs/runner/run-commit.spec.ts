@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
-import { EventIds } from '../stream-log/event-ids.js';
+import { EventIds } from '#libs/stream-log/event-ids.js';
 import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { buildCommit, type CommitContext, type Finished } from './run-commit.js';
 import { noEvent } from './run-result.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 import { ok } from './testing/fake-sandbox.js';
 
 const context = (): CommitContext => ({

@@ -1,19 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type InvocationHeaders, type InvocationKind } from '../stream-log/envelopes.js';
-import { type LogRecord, type StoredRecord } from '../stream-log/stream-log.js';
-import { dictionary } from '../kernel/dictionary.js';
+import { type InvocationHeaders, type InvocationKind } from '#libs/stream-log/envelopes.js';
+import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { dictionary } from '#libs/kernel/dictionary.js';
 import { DbDraft } from './db-draft.js';
-import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
-import { type DelayedEvents } from '../stream-log/delayed-events.js';
+import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { withinDelayedLimits } from './delayed-limit.js';
-import { type EventIds } from '../stream-log/event-ids.js';
+import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { type HeardEmits, type HeardPlace, heardPlaceOf } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
-import { userError } from '../sandbox/host/process-end.js';
+import { userError } from '#libs/sandbox/host/process-end.js';
 import { type RunnerMetrics } from './runner-ports.js';
-import { type UserError } from '../component-model/run-output.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
+import { type UserError } from '#libs/component-model/run-output.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 import { type Execution, runResult } from './run-result.js';
 import { type CommitRoutes, isEmit } from './source-routing.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
-import { INVOCATIONS } from '../stream-log/topics.js';
-import { type InvocationHeaders } from '../stream-log/envelopes.js';
+import { INVOCATIONS } from '#libs/stream-log/topics.js';
+import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { type Finished } from './run-commit.js';

@@ -1,8 +1,8 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
-import { type DelayedEvents } from '../stream-log/delayed-events.js';
-import { EventIds } from '../stream-log/event-ids.js';
-import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { EventIds } from '#libs/stream-log/event-ids.js';
+import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type HeardEmits } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { buildCommit, type CommittedState, CUTS, type Finished } from './run-commit.js';

@@ -1,6 +1,6 @@
-import { bodyRangeOf, wholeEvent } from '../component-model/http-event.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type SourceDefinition } from '../sources/published.js';
+import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
 import { type InFlightInvocations } from './in-flight-invocations.js';
 import { type Finished, type Invocation, timeOf } from './run-commit.js';
 import { delayedOutcome } from './platform-outcomes.js';

@@ -1,5 +1,5 @@
-import { type LaneOrigin } from '../stream-log/lane-origin.js';
-import { type LogRecord } from '../stream-log/stream-log.js';
+import { type LaneOrigin } from '#libs/stream-log/lane-origin.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 
 /** Done invocations of a source: all up to `through`, and those in `above`, which lie beyond a gap. */
 export interface LaneProgress {

@@ -1,6 +1,6 @@
 import { type Finished } from './run-commit.js';
 import { type RunnerLogger, type RunnerSettings } from './runner-ports.js';
-import { type UserError } from '../component-model/run-output.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 
 /** Share of its limit from which a run or hook is slow (docs/reference/component-model.md#run-log). */
 const SLOW_SHARE = 0.5;

@@ -1,19 +1,19 @@
-import { type DelayHeaders, type EmitHeaders, type EventParts, type RecordOf } from '../stream-log/envelopes.js';
-import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '../component-model/channels.js';
-import { bytesAbove, RECORD_BYTES } from '../stream-log/record-limits.js';
-import { dictionary } from '../kernel/dictionary.js';
+import { type DelayHeaders, type EmitHeaders, type EventParts, type RecordOf } from '#libs/stream-log/envelopes.js';
+import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
+import { bytesAbove, RECORD_BYTES } from '#libs/stream-log/record-limits.js';
+import { dictionary } from '#libs/kernel/dictionary.js';
 import { channelsToForget, DEDUPE_LIMITS } from './dedupe-memory.js';
-import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
+import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { dedupe } from './dedupe.js';
-import { emitIds } from '../stream-log/emit-ids.js';
-import { type EventIds } from '../stream-log/event-ids.js';
-import { faultId } from '../stream-log/fault-ids.js';
+import { emitIds } from '#libs/stream-log/emit-ids.js';
+import { type EventIds } from '#libs/stream-log/event-ids.js';
+import { faultId } from '#libs/stream-log/fault-ids.js';
 import { type DedupeCache } from './run-journal.js';
 import { type EmitRecord } from './source-routing.js';
-import { causesOf, type EmitCall, type LogLine, type UserError } from '../component-model/run-output.js';
-import { type HookName } from '../component-model/hooks.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type SourceDefinition } from '../sources/published.js';
+import { causesOf, type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type HookName } from '#libs/component-model/hooks.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
 
 /** One execution of a source's code: an invocation, or a hook. */
 export interface Execution {

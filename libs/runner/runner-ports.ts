@@ -1,18 +1,18 @@
 /** Ports that the runner needs from other rooms. */
 import { type InstallPackages } from './packages-beside.js';
-import { type BlobStore } from '../kernel/blob-store.js';
-import { type Clock } from '../kernel/clock.js';
-import { type Position } from '../kernel/events.js';
-import { type SourceDefinition } from '../sources/published.js';
-import { type DelayedEvents } from '../stream-log/delayed-events.js';
-import { type HandedOver } from '../stream-log/handed-over.js';
-import { type StreamLog } from '../stream-log/stream-log.js';
-import { type TopicPolicy } from '../stream-log/topics.js';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Position } from '#libs/kernel/events.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { type HandedOver } from '#libs/stream-log/handed-over.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type HostDeaths } from './host-deaths.js';
 import { type RunJournal } from './run-journal.js';
 import { type CommitRouting } from './source-routing.js';
-import { type BoundProp, type RunOutcome, type Sandbox, type SandboxSpec } from '../sandbox/sandbox.js';
-import { type HttpReply } from '../component-model/run-output.js';
+import { type BoundProp, type RunOutcome, type Sandbox, type SandboxSpec } from '#libs/sandbox/sandbox.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 
 /** Credentials of connected accounts, for `$auth`. */
 export interface AccountAuths {

@@ -1,8 +1,8 @@
-import { newId } from '../kernel/ids.js';
-import { type HookOutcome, type HookRunner } from '../sources/published.js';
-import { invocationHeaders } from '../stream-log/envelopes.js';
-import { type Consumer, type LaneBatch, REVOKE_MS } from '../stream-log/stream-log.js';
-import { INVOCATIONS } from '../stream-log/topics.js';
+import { newId } from '#libs/kernel/ids.js';
+import { type HookOutcome, type HookRunner } from '#libs/sources/published.js';
+import { invocationHeaders } from '#libs/stream-log/envelopes.js';
+import { type Consumer, type LaneBatch, REVOKE_MS } from '#libs/stream-log/stream-log.js';
+import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { LoadedSources } from './loaded-sources.js';
 import { type Invocation } from './run-commit.js';
 import { type RunnerDependencies } from './runner-ports.js';

@@ -1,6 +1,6 @@
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type ConfiguredRequest } from '../component-model/http-request.js';
-import { type UserError } from '../component-model/run-output.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 import { SecretFinder } from './secret-finder.js';
 
 const MASK = '********';

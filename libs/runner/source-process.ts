@@ -1,7 +1,7 @@
 import { SerialQueue } from '#libs/async/serial-queue.js';
-import { DomainError } from '../kernel/domain-error.js';
-import { userError } from '../sandbox/host/process-end.js';
-import { propsOf, type SourceDefinition } from '../sources/published.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { userError } from '#libs/sandbox/host/process-end.js';
+import { propsOf, type SourceDefinition } from '#libs/sources/published.js';
 import { type RunCommitter } from './run-committer.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import {
@@ -11,8 +11,8 @@ import {
   type Sandbox,
   SandboxGone,
   type SandboxSpec,
-} from '../sandbox/sandbox.js';
-import { type ProcessCall } from '../component-model/hooks.js';
+} from '#libs/sandbox/sandbox.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { NO_SECRETS, requestSecretsOf, SecretMask } from './secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';
 import { failedToLoad, loggedOutcome } from './platform-outcomes.js';

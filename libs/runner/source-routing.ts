@@ -1,6 +1,6 @@
 import { pause } from '#libs/async/pause.js';
-import { type DelayHeaders, type EmitHeaders, type RecordOf } from '../stream-log/envelopes.js';
-import { type LogRecord } from '../stream-log/stream-log.js';
+import { type DelayHeaders, type EmitHeaders, type RecordOf } from '#libs/stream-log/envelopes.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 
 export type EmitRecord = RecordOf<EmitHeaders>;
 

@@ -1,8 +1,8 @@
 import { endsWithin } from '#libs/async/deadline.js';
-import { newId } from '../kernel/ids.js';
-import { type ProcessCall } from '../component-model/hooks.js';
-import { type RunOutcome } from '../sandbox/sandbox.js';
-import { type SourceDefinition } from '../sources/published.js';
+import { newId } from '#libs/kernel/ids.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
 import { HookExecutor } from './hook-executor.js';
 import { HookQueue } from './hook-queue.js';

@@ -1,8 +1,8 @@
-import { type TickStore } from '../scheduling/tick-store.js';
-import { type SourceTopics } from '../sources/published.js';
-import { type DelayedEvents } from '../stream-log/delayed-events.js';
-import { type StreamLog } from '../stream-log/stream-log.js';
-import { type TopicPolicy } from '../stream-log/topics.js';
+import { type TickStore } from '#libs/scheduling/tick-store.js';
+import { type SourceTopics } from '#libs/sources/published.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type RunJournal } from './run-journal.js';
 
 export interface SourceTopicsDependencies {

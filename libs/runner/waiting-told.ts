@@ -1,7 +1,7 @@
-import { isHalfFull, type WaitingEvents } from '../component-model/delayed-limits.js';
-import { type Clock } from '../kernel/clock.js';
-import { type Sandbox } from '../sandbox/sandbox.js';
-import { type DelayedEvents } from '../stream-log/delayed-events.js';
+import { isHalfFull, type WaitingEvents } from '#libs/component-model/delayed-limits.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type Sandbox } from '#libs/sandbox/sandbox.js';
+import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 
 /**
  * Age in milliseconds at which a count is read again, because releases and cancellations lower it. A high count is read

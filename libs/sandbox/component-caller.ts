@@ -1,6 +1,6 @@
 /** Port through which one function of a component is called on demand (docs/reference/component-model.md#calls). */
-import { type CallOutcome, type ComponentCall } from '../component-model/component-call.js';
-import { type ConfigurableProp } from '../component-model/component-metadata.js';
+import { type CallOutcome, type ComponentCall } from '#libs/component-model/component-call.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type BoundProp, type SandboxPackages } from './sandbox.js';
 
 export interface CallRequest {

@@ -1,4 +1,4 @@
-import { type HttpReply } from '../component-model/run-output.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type RunOutcome } from './sandbox.js';
 
 const json = (status: number, body: unknown): HttpReply => ({

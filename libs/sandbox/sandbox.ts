@@ -1,11 +1,11 @@
 /** Port through which user code runs, never in a server process (docs/adr/0004). */
-import { type ComponentCall } from '../component-model/component-call.js';
-import { type WaitingEvents } from '../component-model/delayed-limits.js';
-import { type ConfigurableProp } from '../component-model/component-metadata.js';
-import { type ProcessCall } from '../component-model/hooks.js';
-import { type BodyRange } from '../component-model/http-event.js';
-import { type ConfiguredRequest } from '../component-model/http-request.js';
-import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../component-model/run-output.js';
+import { type ComponentCall } from '#libs/component-model/component-call.js';
+import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type BodyRange } from '#libs/component-model/http-event.js';
+import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
+import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 
 /** Binding of a prop on `this`. Values are plain JSON, with secrets in clear, and travel over the socket only. */
 export type BoundProp =

@@ -1,10 +1,10 @@
 /** Published contract of the sources context: its events, and the ports for hooks and topics. */
-import { type ConfigurableProp } from '../component-model/component-metadata.js';
-import { type DedupeStrategy } from '../component-model/dedupe-strategy.js';
-import { type HookName, type ProcessCall } from '../component-model/hooks.js';
-import { type LogLine, type UserError } from '../component-model/run-output.js';
-import { type DeployableComponent, type PackagesBeside } from '../components/published.js';
-import { type CommandContext } from '../kernel/handle-command.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
+import { type HookName, type ProcessCall } from '#libs/component-model/hooks.js';
+import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type DeployableComponent, type PackagesBeside } from '#libs/components/published.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
 
 /** A prop that holds a value, normalised by its type. A labelled value is `{__lv}` (domain/bound-value.ts). */
 export interface ValueProp {

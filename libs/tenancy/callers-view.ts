@@ -5,7 +5,7 @@ import { type LiveView } from '#libs/kernel/live-view.js';
 import { plainEmail } from './domain/user.js';
 import { Homes } from './homes.js';
 import { type ApiKeyEvent, type Role, type UserEvent, type WorkspaceEvent } from './published.js';
-import { type Caller, type Callers } from '../http/callers.js';
+import { type Caller, type Callers } from '#libs/http/callers.js';
 
 interface Key {
   readonly keyId: string;

@@ -1,5 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type ComponentMetadata } from '../../component-model/component-metadata.js';
+import { type ComponentMetadata } from '#libs/component-model/component-metadata.js';
 
 /**
  * Names a component without name and key after its file (docs/reference/component-model.md#component-name). Throws

@@ -1,11 +1,11 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import {
   type FieldRule,
   METADATA_FIELDS,
   METADATA_LIMITS,
   PROP_FIELDS,
-} from '../../component-model/metadata-fields.js';
+} from '#libs/component-model/metadata-fields.js';
 
 /** `this.__proto__` is the prototype, and `this.$emit` emits. */
 const RESERVED_PROPS: readonly string[] = ['__proto__', '$emit'];

@@ -51,7 +51,7 @@ describe('imports of hostile code', () => {
 describe('crawledFetcher', () => {
   it('fetches the file and all its imports, each once, by their paths', async () => {
     const { asked, fetchText } = web({
-      'sources/new/new.mjs': `import app from '../../x.app.mjs'; import c from '../common.mjs'; import d from './data.json'`,
+      'sources/new/new.mjs': `import app from '#libs/x.app.mjs'; import c from '../common.mjs'; import d from './data.json'`,
       'x.app.mjs': `import c from './sources/common.mjs'`,
       'sources/common.mjs': `import app from '../x.app.mjs'`,
       'sources/new/data.json': `{"from": "./no.mjs"}`,

@@ -1,22 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeDelayedEvents } from '#libs/engines/conformance/delayed-events.suite.js';
-import { describeDataStoreRecords, SMALL_STORES } from '#libs/engines/conformance/data-store-records.suite.js';
-import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
-import { type MakeHarness } from '#libs/engines/conformance/harness.js';
-import { describeLeases } from '#libs/engines/conformance/leases.suite.js';
-import { describeProcessRegistry } from '#libs/engines/conformance/process-registry.suite.js';
-import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
-import { describeRunJournal } from '#libs/engines/conformance/run-journal.suite.js';
-import { describeRetrySchedule } from '#libs/engines/conformance/retry-schedule.suite.js';
+import { describeDelayedEvents } from '../conformance/delayed-events.suite.js';
+import { describeDataStoreRecords, SMALL_STORES } from '../conformance/data-store-records.suite.js';
+import { describeEventStore } from '../conformance/event-store.suite.js';
+import { type MakeHarness } from '../conformance/harness.js';
+import { describeLeases } from '../conformance/leases.suite.js';
+import { describeProcessRegistry } from '../conformance/process-registry.suite.js';
+import { describeReadModelStore } from '../conformance/read-model-store.suite.js';
+import { describeRunJournal } from '../conformance/run-journal.suite.js';
+import { describeRetrySchedule } from '../conformance/retry-schedule.suite.js';
 import {
   describeBlobStore,
   describeTickStore,
   describeUsageStore,
   describeVault,
-} from '#libs/engines/conformance/small-stores.suite.js';
-import { describeStreamLog } from '#libs/engines/conformance/stream-log.suite.js';
+} from '../conformance/small-stores.suite.js';
+import { describeStreamLog } from '../conformance/stream-log.suite.js';
 import { openEmbedded, type EmbeddedEngines } from './index.js';
 import { EmbeddedLeases } from './stores/leases.js';
 import { EmbeddedProcessRegistry } from './stores/process-registry.js';

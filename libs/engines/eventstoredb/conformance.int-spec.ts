@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { describeEventStore } from '#libs/engines/conformance/event-store.suite.js';
-import { type MakeHarness } from '#libs/engines/conformance/harness.js';
+import { describeEventStore } from '../conformance/event-store.suite.js';
+import { type MakeHarness } from '../conformance/harness.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { LargeData, openEventStoreDb, type EventStoreDbEventStore } from './index.js';
 import { memoryBlobs } from './testing/memory-blobs.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { all, follow, numberOf, record } from '#libs/engines/conformance/stream-log-harness.js';
+import { all, follow, numberOf, record } from '../conformance/stream-log-harness.js';
 import { startKafkaBroker, type KafkaBroker } from '#test/engines/kafka-broker.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type KafkaStreamLog } from './index.js';

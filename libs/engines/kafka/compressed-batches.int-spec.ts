@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Producer } from '@platformatic/kafka';
-import { eventually } from '#libs/engines/conformance/eventually.js';
-import { all, follow, numberOf, record } from '#libs/engines/conformance/stream-log-harness.js';
+import { eventually } from '../conformance/eventually.js';
+import { all, follow, numberOf, record } from '../conformance/stream-log-harness.js';
 import { worldForEach } from './testing/kafka-world.js';
 import { testBrokers } from './testing/test-brokers.js';
 

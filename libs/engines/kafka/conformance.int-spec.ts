@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { type MakeHarness } from '#libs/engines/conformance/harness.js';
-import { describeStreamLog, type LogUnderTest } from '#libs/engines/conformance/stream-log.suite.js';
+import { type MakeHarness } from '../conformance/harness.js';
+import { describeStreamLog, type LogUnderTest } from '../conformance/stream-log.suite.js';
 import { openPatiently } from './testing/open-patiently.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { type KafkaStreamLog } from './index.js';

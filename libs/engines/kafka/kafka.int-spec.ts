@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { all, follow, numberOf, record, records } from '#libs/engines/conformance/stream-log-harness.js';
-import { eventually } from '#libs/engines/conformance/eventually.js';
+import { all, follow, numberOf, record, records } from '../conformance/stream-log-harness.js';
+import { eventually } from '../conformance/eventually.js';
 import { Cluster } from './wire/cluster.js';
 import { openKafka } from './index.js';
 import { TOPIC_NEWS } from './lane-names.js';

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
-import { follow, record } from '#libs/engines/conformance/stream-log-harness.js';
-import { eventually } from '#libs/engines/conformance/eventually.js';
+import { follow, record } from '../conformance/stream-log-harness.js';
+import { eventually } from '../conformance/eventually.js';
 import { type KafkaStreamLog } from './index.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { worldForEach } from './testing/kafka-world.js';

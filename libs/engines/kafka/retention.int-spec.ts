@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import kafkajs, { type Admin } from 'kafkajs';
-import { all, follow, numberOf, record, records } from '#libs/engines/conformance/stream-log-harness.js';
-import { eventually } from '#libs/engines/conformance/eventually.js';
+import { all, follow, numberOf, record, records } from '../conformance/stream-log-harness.js';
+import { eventually } from '../conformance/eventually.js';
 import { testBrokers } from './testing/test-brokers.js';
 import { Cluster } from './wire/cluster.js';
 import { worldForEach } from './testing/kafka-world.js';

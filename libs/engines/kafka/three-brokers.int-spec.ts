@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { all, follow, numberOf, record, type Seen } from '#libs/engines/conformance/stream-log-harness.js';
+import { all, follow, numberOf, record, type Seen } from '../conformance/stream-log-harness.js';
 import { startKafkaCluster, type KafkaCluster } from '#test/engines/kafka-cluster.js';
 import { KafkaPartitions, until } from '#test/engines/kafka-partitions.js';
 import { messageOf } from '#libs/kernel/error-message.js';

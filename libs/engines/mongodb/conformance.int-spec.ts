@@ -1,10 +1,10 @@
 import { type Db } from 'mongodb';
-import { describeDataStoreRecords, SMALL_STORES } from '#libs/engines/conformance/data-store-records.suite.js';
-import { type MakeHarness } from '#libs/engines/conformance/harness.js';
-import { describeLeases, type LeasesUnderTest } from '#libs/engines/conformance/leases.suite.js';
-import { describeProcessRegistry, type RegistryUnderTest } from '#libs/engines/conformance/process-registry.suite.js';
-import { describeLaneWrites } from '#libs/engines/conformance/lane-writes.suite.js';
-import { describeReadModelStore } from '#libs/engines/conformance/read-model-store.suite.js';
+import { describeDataStoreRecords, SMALL_STORES } from '../conformance/data-store-records.suite.js';
+import { type MakeHarness } from '../conformance/harness.js';
+import { describeLeases, type LeasesUnderTest } from '../conformance/leases.suite.js';
+import { describeProcessRegistry, type RegistryUnderTest } from '../conformance/process-registry.suite.js';
+import { describeLaneWrites } from '../conformance/lane-writes.suite.js';
+import { describeReadModelStore } from '../conformance/read-model-store.suite.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { MongoDataStoreRecords } from './stores/data-store-records.js';
 import { MongoLeases } from './stores/leases.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Long, MongoClient, type Document } from 'mongodb';
-import { eventually } from '#libs/engines/conformance/eventually.js';
+import { eventually } from '../conformance/eventually.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type ClaimedLane } from '#libs/stream-log/lane-writes.js';

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Db } from 'mongodb';
-import { describeDelayedEvents } from '#libs/engines/conformance/delayed-events.suite.js';
-import { type MakeHarness } from '#libs/engines/conformance/harness.js';
-import { describeRunJournal, type JournalAndLog } from '#libs/engines/conformance/run-journal.suite.js';
-import { describeRetrySchedule } from '#libs/engines/conformance/retry-schedule.suite.js';
+import { describeDelayedEvents } from '../conformance/delayed-events.suite.js';
+import { type MakeHarness } from '../conformance/harness.js';
+import { describeRunJournal, type JournalAndLog } from '../conformance/run-journal.suite.js';
+import { describeRetrySchedule } from '../conformance/retry-schedule.suite.js';
 import {
   describeBlobStore,
   describeTickStore,
   describeUsageStore,
   describeVault,
-} from '#libs/engines/conformance/small-stores.suite.js';
+} from '../conformance/small-stores.suite.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { MongoBlobStore } from './stores/blob-store.js';
 import { MongoDelayedEvents } from './stores/delayed-events.js';

@@ -7,7 +7,7 @@ import {
   RecordParser,
   UP_FD,
   type RawRecord,
-} from '../../sandbox/protocol/protocol.js';
+} from '#libs/sandbox/protocol/protocol.js';
 import { MAX_MESSAGE, readScope, type Answer, type Question } from '../messages.js';
 import { ExpressionFailure, Realms, StepExpressions } from './step.js';
 import { ExpressionSyntaxError, readExpression, readTemplate } from './template.js';

@@ -4,7 +4,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { type NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { EngineUnavailable } from '#libs/kernel/engine-unavailable.js';
-import { type Caller } from '#libs/http/callers.js';
+import { type Caller } from '../callers.js';
 import { configureHttp, type ConfigureHttpOptions } from '../configure-http.js';
 import { HttpModule, type HttpModuleOptions } from '../http.module.js';
 import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';

@@ -1,9 +1,9 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { httpBytes } from '../../http/bytes-in-flight.js';
-import { TrustedProxies } from '../../http/client-address.js';
-import { type LogRecord, type StreamLog } from '../../stream-log/stream-log.js';
-import { perEmitterTopics } from '../../stream-log/topics.js';
+import { httpBytes } from '#libs/http/bytes-in-flight.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { Ingress, type IngressDependencies } from '../ingress.js';
 import { RateLimit } from '../rate-limit.js';
 import { ResponseRelay } from '../response-relay.js';

@@ -2,10 +2,10 @@
  * Messages between the server and its fetcher, as records of libs/sandbox/protocol. The fetcher reads what registries
  * answer, so the server checks each message of it.
  */
-import { type LockedPackage } from '../../component-model/package-lock.js';
-import { type Warning } from '../../kernel/warning.js';
-import { nestsTooDeep } from '../../sandbox/protocol/json-text.js';
-import { ProtocolBreach, type RawRecord } from '../../sandbox/protocol/protocol.js';
+import { type LockedPackage } from '#libs/component-model/package-lock.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { nestsTooDeep } from '#libs/sandbox/protocol/json-text.js';
+import { ProtocolBreach, type RawRecord } from '#libs/sandbox/protocol/protocol.js';
 import { type RegistryRule } from '../registry-rules.js';
 import { isPackageName } from '../specifier.js';
 

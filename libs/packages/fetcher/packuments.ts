@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { statedLicence } from '../../component-model/licences.js';
+import { statedLicence } from '#libs/component-model/licences.js';
 import { type DenyList } from '../deny-list.js';
 import { isPackageName, scopeOf } from '../specifier.js';
 import { denied, notOpen } from './refusal-texts.js';

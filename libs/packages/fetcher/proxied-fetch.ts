@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, fetch as fetchThrough } from 'undici';
-import { noProxyOf } from '../../egress/no-proxy.js';
-import { connectThrough, proxyServerOf } from '../../egress/proxy-connect.js';
+import { noProxyOf } from '#libs/egress/no-proxy.js';
+import { connectThrough, proxyServerOf } from '#libs/egress/proxy-connect.js';
 import { type ProxyOrder } from './message.js';
 
 const CONNECT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { urlIn } from '../../kernel/url-text.js';
+import { urlIn } from '#libs/kernel/url-text.js';
 import { type RegistryRules } from '../registry-rules.js';
 import { wrongShape } from './json-shape.js';
 import { type FetchOrder } from './message.js';

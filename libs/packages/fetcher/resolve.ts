@@ -2,8 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Arborist from '@npmcli/arborist';
 import semver from 'semver';
-import { type LockedPackage } from '../../component-model/package-lock.js';
-import { type Warning } from '../../kernel/warning.js';
+import { type LockedPackage } from '#libs/component-model/package-lock.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { DenyList } from '../deny-list.js';
 import {
   INTEGRITY,

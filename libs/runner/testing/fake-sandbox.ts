@@ -1,12 +1,12 @@
-import { type WaitingEvents } from '../../component-model/delayed-limits.js';
-import { type ProcessCall } from '../../component-model/hooks.js';
+import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
 import {
   type RunOutcome,
   type RunRequest,
   type Sandbox,
   SandboxGone,
   type SandboxSpec,
-} from '../../sandbox/sandbox.js';
+} from '#libs/sandbox/sandbox.js';
 
 export const ok = (over: Partial<RunOutcome> = {}): RunOutcome => ({
   status: 'ok',

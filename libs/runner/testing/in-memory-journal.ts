@@ -1,6 +1,6 @@
-import { dictionary } from '../../kernel/dictionary.js';
-import { type LogRecord } from '../../stream-log/stream-log.js';
-import { InMemoryStreamLog } from '../../stream-log/testing/in-memory-stream-log.js';
+import { dictionary } from '#libs/kernel/dictionary.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { failIfTooLarge, type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
 
 const EMPTY: SourceState = {

@@ -1,9 +1,9 @@
-import { type Position, START } from '../../kernel/events.js';
-import { type SourceDefinition } from '../../sources/published.js';
-import { type InvocationHeaders } from '../../stream-log/envelopes.js';
-import { HandedOver } from '../../stream-log/handed-over.js';
-import { InMemoryStreamLog } from '../../stream-log/testing/in-memory-stream-log.js';
-import { type TopicPolicy } from '../../stream-log/topics.js';
+import { type Position, START } from '#libs/kernel/events.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
+import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
+import { HandedOver } from '#libs/stream-log/handed-over.js';
+import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Replies } from '../runner-ports.js';
 import { type Runner, startRunner } from '../runner.js';
 import { type Script } from './fake-sandbox.js';

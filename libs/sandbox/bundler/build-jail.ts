@@ -1,4 +1,4 @@
-import { DomainError } from '../../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { AskedProcess, type Outcome } from '../host/asked-process.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher } from '../host/jail-launcher.js';
 import { type JailLevel, type JailSpec } from '../jail/jail-level.js';

@@ -1,11 +1,11 @@
-import { DomainError } from '../../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { MB } from '../protocol/protocol.js';
 import { MAX_PACKAGES, type BuildReply, type MountedPackages, type Problem } from './build-message.js';
 import { componentFilesOf, type BundleInput, type ComponentFiles } from './component-files.js';
 import { CREATED } from './created-require.js';
 import { componentInput, PACKAGE, patternRefused, shimInput } from './compile.js';
 import { SHIM_NAMES } from './imports.js';
-import { type PackageLock } from '../../component-model/package-lock.js';
+import { type PackageLock } from '#libs/component-model/package-lock.js';
 import { BESIDE } from '../protocol/packages.js';
 import { placeOf } from './package-rules.js';
 import { type InstalledPackages, type PackageSource } from './packages.js';

@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { type BuildFailure, type BuildOptions, type BuildResult, type Message, type Plugin } from 'esbuild';
-import { DomainError } from '../../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { type BuildReply, type MountedPackages, type Problem } from './build-message.js';
 import { quoted, type ComponentFiles } from './component-files.js';
 import { isConstantAssignment, withThrowingTargets } from './constant-assignments.js';

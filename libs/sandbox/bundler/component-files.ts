@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { DomainError } from '../../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 
 export interface BundleInput {
   readonly code: string;

@@ -1,7 +1,7 @@
 import { builtinModules } from 'node:module';
 import path from 'node:path';
-import { DomainError } from '../../kernel/domain-error.js';
-import { nearMiss } from '../../kernel/near-miss.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { nearMiss } from '#libs/kernel/near-miss.js';
 import { insideOf, quoted, type ComponentFiles } from './component-files.js';
 
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.mts', '.cts', '.json', '/index.mjs', '/index.js', '/index.ts'];

@@ -1,6 +1,6 @@
-import { type PackageLock } from '../../component-model/package-lock.js';
-import { DomainError } from '../../kernel/domain-error.js';
-import { type Warning } from '../../kernel/warning.js';
+import { type PackageLock } from '#libs/component-model/package-lock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Warning } from '#libs/kernel/warning.js';
 
 export interface PackageRequest {
   /** Specifiers as the code writes them (`name`, `name@^1.0.0`, `@scope/name/sub`). */

@@ -1,4 +1,4 @@
-import { DomainError } from '../../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { type JailLevel } from '../jail/jail-level.js';
 import { type BundledPackages } from './bundler.js';
 import { lookupOf } from './package-rules.js';

@@ -1,4 +1,4 @@
-import { type ActionFacts } from '../../component-model/action-run.js';
+import { type ActionFacts } from '#libs/component-model/action-run.js';
 
 /** `$.context` of a single run. What only a workflow has is null (docs/reference/component-model.md#action-context). */
 export interface ActionContext {

@@ -1,5 +1,5 @@
-import { type ConfigurableProp } from '../../component-model/component-metadata.js';
-import { tooManyProps } from '../../component-model/prop-limits.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { tooManyProps } from '#libs/component-model/prop-limits.js';
 import { Warnings } from './component-warnings.js';
 import { type BoundComponent, isMethod, isObject } from './component.js';
 import { describeProp } from './describe-prop.js';

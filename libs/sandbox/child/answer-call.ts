@@ -1,4 +1,4 @@
-import { type ComponentCall } from '../../component-model/component-call.js';
+import { type ComponentCall } from '#libs/component-model/component-call.js';
 import { runAction } from './action-run.js';
 import { describeAll, dynamicDefinitions } from './additional-props.js';
 import { askEventNames } from './ask-event-names.js';

@@ -1,4 +1,4 @@
-import { type EventNamesAnswer } from '../../component-model/component-call.js';
+import { type EventNamesAnswer } from '#libs/component-model/component-call.js';
 import { definitionOf } from './ask-options.js';
 import { type BoundComponent, isMethod } from './component.js';
 import { type Execution } from './execution.js';

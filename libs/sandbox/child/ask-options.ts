@@ -3,7 +3,7 @@ import {
   NO_OPTIONS_METHOD,
   NO_SUCH_PROP,
   type OptionsAnswer,
-} from '../../component-model/component-call.js';
+} from '#libs/component-model/component-call.js';
 import { dynamicDefinitions } from './additional-props.js';
 import { appObject, type BoundComponent, isMethod, isObject, type Self } from './component.js';
 import { type Execution } from './execution.js';

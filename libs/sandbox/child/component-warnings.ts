@@ -1,5 +1,5 @@
-import { WARNING_LIMITS } from '../../component-model/warning-limits.js';
-import { type Warning } from '../../kernel/warning.js';
+import { WARNING_LIMITS } from '#libs/component-model/warning-limits.js';
+import { type Warning } from '#libs/kernel/warning.js';
 
 /** Collects warnings about one component, within the limits that the server allows. */
 export class Warnings {

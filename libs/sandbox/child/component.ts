@@ -1,9 +1,9 @@
 import { definitionIn } from './definition-in.js';
 import { isPlain } from './plain-object.js';
-import { type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type BoundProp } from '../sandbox.js';
-import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '../../component-model/hooks.js';
-import { type BodyRange, parsedEvent, wholeEvent } from '../../component-model/http-event.js';
+import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '#libs/component-model/hooks.js';
+import { type BodyRange, parsedEvent, wholeEvent } from '#libs/component-model/http-event.js';
 import { type ChangedRequest } from '../shim/http-request.js';
 import { DataStore } from './data-store.js';
 import { type Execution } from './execution.js';

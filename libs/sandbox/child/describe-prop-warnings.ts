@@ -1,4 +1,4 @@
-import { type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { InvalidComponent } from './invalid-component.js';
 import { FLAGS, NUMBERS, TEXTS } from './prop-keys.js';
 import { type Warnings } from './component-warnings.js';

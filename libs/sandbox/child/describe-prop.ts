@@ -1,4 +1,4 @@
-import { type ConfigurableProp } from '../../component-model/component-metadata.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { InvalidComponent } from './invalid-component.js';
 import { OPTION_KEYS, PROP_KEYS, warnOfProp } from './describe-prop-warnings.js';
 import { type Definition, resolveProp } from './prop-definition.js';

@@ -1,7 +1,7 @@
-import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
-import { appHookFault } from '../../component-model/app-hooks.js';
-import { tooManyProps } from '../../component-model/prop-limits.js';
-import { type HookName } from '../../component-model/hooks.js';
+import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { appHookFault } from '#libs/component-model/app-hooks.js';
+import { tooManyProps } from '#libs/component-model/prop-limits.js';
+import { type HookName } from '#libs/component-model/hooks.js';
 import { type ComponentObject } from './component.js';
 import { describeProp } from './describe-prop.js';
 import { InvalidComponent } from './invalid-component.js';

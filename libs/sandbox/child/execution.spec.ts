@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DELAYED_LIMITS } from '../../component-model/delayed-limits.js';
+import { DELAYED_LIMITS } from '#libs/component-model/delayed-limits.js';
 import { type ChildMessage } from '../protocol/protocol.js';
 import { type EmitMetadata, Execution } from './execution.js';
 import { LateWork } from './late-work.js';

@@ -2,8 +2,8 @@ import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
 import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
 import { channelFault, keyFault } from '../protocol/run-names.js';
 import { emitBytes, logBytes, replyBytes } from '../protocol/run-size.js';
-import { wellFormed } from '../../kernel/well-formed.js';
-import { messageOf } from '../../kernel/error-message.js';
+import { wellFormed } from '#libs/kernel/well-formed.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { type Uplink } from './uplink.js';
 import { textOfError } from './error-text.js';
 import { type SourceDb } from './source-db.js';
@@ -14,7 +14,7 @@ import { type LateWork, quoted } from './late-work.js';
 import { type Waiting } from './waiting.js';
 import * as warnings from './run-warnings.js';
 import { timeOf } from './time-of.js';
-import { WARNING } from '../../component-model/run-output.js';
+import { WARNING } from '#libs/component-model/run-output.js';
 
 export interface EmitMetadata {
   readonly id?: unknown;

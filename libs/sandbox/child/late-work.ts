@@ -1,4 +1,4 @@
-import { wellFormed } from '../../kernel/well-formed.js';
+import { wellFormed } from '#libs/kernel/well-formed.js';
 import { LATE_DETAIL_LENGTH, type LateKind, ToldOnce } from '../protocol/late-work.js';
 import { textOfError } from './error-text.js';
 import { type Uplink } from './uplink.js';

@@ -11,7 +11,7 @@ import {
   type RawRecord,
 } from '../protocol/protocol.js';
 import { splitBundle } from '../protocol/source-map.js';
-import { type ProcessCall } from '../../component-model/hooks.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type BoundCall } from '../sandbox.js';
 import { answerCall } from './answer-call.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';

@@ -3,7 +3,7 @@ import dns from 'node:dns';
 import { isIP } from 'node:net';
 import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
-import { messageOf } from '../../kernel/error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { askGuard } from './egress-socket.js';
 
 const MAX_ANSWER = 128 * 1024;

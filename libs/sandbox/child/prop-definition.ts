@@ -1,4 +1,4 @@
-import { nearMiss } from '../../kernel/near-miss.js';
+import { nearMiss } from '#libs/kernel/near-miss.js';
 import { definitionIn } from './definition-in.js';
 import { InvalidComponent } from './invalid-component.js';
 import { isRecord, kindOfValue, meantText } from './words.js';

@@ -1,7 +1,7 @@
 import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
 import { TEXT_LIMITS } from '../protocol/protocol.js';
 import { isFraming, isHeaderName, isHeaderValue, sizeOfHeader } from '../protocol/reply-headers.js';
-import { messageOf } from '../../kernel/error-message.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 
 export interface RespondInput {
   readonly status?: unknown;

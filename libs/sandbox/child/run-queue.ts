@@ -1,4 +1,4 @@
-import { type BodyRange } from '../../component-model/http-event.js';
+import { type BodyRange } from '#libs/component-model/http-event.js';
 import { type SentRun } from '../protocol/protocol.js';
 
 interface Waiting {

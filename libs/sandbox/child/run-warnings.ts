@@ -1,5 +1,5 @@
 /** Texts on what a run gave that is accepted and lost (docs/reference/component-model.md#log-warnings). */
-import { nearMiss } from '../../kernel/near-miss.js';
+import { nearMiss } from '#libs/kernel/near-miss.js';
 import { quoted } from './late-work.js';
 
 /** Each is said once a run. */

@@ -1,5 +1,5 @@
-import { WARNING } from '../../component-model/run-output.js';
-import { messageOf } from '../../kernel/error-message.js';
+import { WARNING } from '#libs/component-model/run-output.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { isPlain } from './plain-object.js';
 
 /** Time for one request of `$.send.http`, which is not tried again. */

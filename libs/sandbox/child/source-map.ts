@@ -1,5 +1,5 @@
 import { traceSegment, TraceMap } from '@jridgewell/trace-mapping';
-import { type ErrorPlace } from '../../component-model/run-output.js';
+import { type ErrorPlace } from '#libs/component-model/run-output.js';
 import { COMPONENT, MAX_MAP_BYTES, SHIM } from '../protocol/source-map.js';
 
 /** Stack of an error, with the places in the author's files. */

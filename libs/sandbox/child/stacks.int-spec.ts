@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type UserError } from '../../component-model/run-output.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 import { type BundleInput } from '../bundler/component-files.js';
 import { detectIsolation } from '../jail/detect.js';
 import { splitBundle } from '../protocol/source-map.js';

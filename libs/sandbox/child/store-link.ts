@@ -1,4 +1,4 @@
-import { type DataStoreOp } from '../../component-model/data-store-calls.js';
+import { type DataStoreOp } from '#libs/component-model/data-store-calls.js';
 import { STORE_CALLS, type StoreError } from '../protocol/protocol.js';
 import { type Execution } from './execution.js';
 import { type LateWork, quoted } from './late-work.js';

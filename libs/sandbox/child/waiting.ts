@@ -1,4 +1,4 @@
-import { mayWait, noRoomToWait, type WaitingEvents } from '../../component-model/delayed-limits.js';
+import { mayWait, noRoomToWait, type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 
 /**
  * Count of the source's events that wait, so that `$emit` can throw (docs/reference/limits.md#delayed-events). The host

@@ -1,4 +1,4 @@
-import { nearMiss } from '../../kernel/near-miss.js';
+import { nearMiss } from '#libs/kernel/near-miss.js';
 
 /** Words that a component may use, and what to tell the author about a word that is probably one of them. */
 export class Words {

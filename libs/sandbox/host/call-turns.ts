@@ -1,5 +1,5 @@
 import { BoundedTurns, type TurnLimits } from '#libs/async/bounded-turns.js';
-import { DomainError } from '../../kernel/domain-error.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 
 /** Calls hold next to nothing while they wait. */
 export type CallLimits = Omit<TurnLimits, 'waitingBytes' | 'waitingBytesInAll'>;

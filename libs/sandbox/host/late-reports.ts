@@ -1,7 +1,7 @@
 import { textOf } from '../protocol/child-message.js';
 import { type LateKind, NO_RUN, ToldOnce } from '../protocol/late-work.js';
 import { ProtocolBreach } from '../protocol/protocol.js';
-import { type LogLine, WARNING } from '../../component-model/run-output.js';
+import { type LogLine, WARNING } from '#libs/component-model/run-output.js';
 import { type RunCollector } from './run-collector.js';
 
 /** Runs whose names are kept after their end. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { type LogLine } from '../../component-model/run-output.js';
+import { type LogLine } from '#libs/component-model/run-output.js';
 import { detectIsolation } from '../jail/detect.js';
 import { type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type CallOutcome } from '../../component-model/component-call.js';
+import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { type RunOutcome, type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from '../sandbox.js';
 import { processCaller } from './process-caller.js';
 import { userError } from './process-end.js';

@@ -1,5 +1,5 @@
 import { Backoff } from '#libs/async/backoff.js';
-import { type Clock } from '../../kernel/clock.js';
+import { type Clock } from '#libs/kernel/clock.js';
 
 interface Failure {
   readonly error: Error;

@@ -1,6 +1,6 @@
-import { type Clock } from '../../kernel/clock.js';
-import { type WaitingEvents } from '../../component-model/delayed-limits.js';
-import { type ProcessCall } from '../../component-model/hooks.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type BoundCall, type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
 /** Process in the pool, or a request for one. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CallOutcome, type ComponentCall } from '../../component-model/component-call.js';
+import { type CallOutcome, type ComponentCall } from '#libs/component-model/component-call.js';
 import { detectIsolation } from '../jail/detect.js';
 import { type CallRequest, type ComponentCaller } from '../component-caller.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';

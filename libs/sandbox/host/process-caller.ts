@@ -1,4 +1,4 @@
-import { type CallOutcome } from '../../component-model/component-call.js';
+import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { type CallRequest, type ComponentCaller } from '../component-caller.js';
 import { BundleNotLoaded, type RunOutcome, SandboxGone, type SandboxSpec } from '../sandbox.js';
 import { type CallLimits, CallTurns, DEFAULT_CALL_LIMITS } from './call-turns.js';

@@ -1,5 +1,5 @@
 import { type ProcessEnd } from '../jail/jailed-process.js';
-import { type UserError } from '../../component-model/run-output.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 
 /** Reason why a process ended. */
 export interface Cause {

@@ -1,9 +1,9 @@
 import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
-import { type WaitingEvents } from '../../component-model/delayed-limits.js';
-import { type ProcessCall } from '../../component-model/hooks.js';
-import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
-import { type Clock } from '../../kernel/clock.js';
+import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
 import { ProtocolBreach, recordBytes, type RawRecord } from '../protocol/protocol.js';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ProtocolBreach, RUN_LIMITS } from '../protocol/protocol.js';
 import { RunCollector } from './run-collector.js';
 import { NOTE_BYTES } from '../protocol/run-size.js';
-import { type HttpReply } from '../../component-model/run-output.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 
 const collector = (onImmediateResponse?: (reply: HttpReply) => void) =>
   new RunCollector({

@@ -1,9 +1,9 @@
-import { dictionary } from '../../kernel/dictionary.js';
+import { dictionary } from '#libs/kernel/dictionary.js';
 import { textOf } from '../protocol/child-message.js';
 import { isPlainJson } from '../protocol/json-text.js';
 import { ProtocolBreach, RUN_LIMITS } from '../protocol/protocol.js';
 import { emitBytes, logBytes, NOTE_BYTES, replyBytes } from '../protocol/run-size.js';
-import { type EmitCall, type HttpReply, type LogLine, type UserError } from '../../component-model/run-output.js';
+import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type HeldMemory, type RunOutcome } from '../sandbox.js';
 import { type RunMessage } from './child-channel.js';
 

@@ -1,5 +1,5 @@
-import { type ProcessCall } from '../../component-model/hooks.js';
-import { type Clock } from '../../kernel/clock.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { MAX_BATCH, MB, type SentRun } from '../protocol/protocol.js';
 import { type BoundCall, type RunOutcome } from '../sandbox.js';
 import { type ChildChannel } from './child-channel.js';

@@ -1,4 +1,4 @@
-import { type Clock } from '../../kernel/clock.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { type RunCollector } from './run-collector.js';
 import { type SentRuns } from './sent-runs.js';
 

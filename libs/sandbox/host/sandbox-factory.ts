@@ -1,7 +1,7 @@
 import { withDeadline } from '#libs/async/deadline.js';
 import { readFile } from 'node:fs/promises';
-import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
-import { type Clock, systemClock } from '../../kernel/clock.js';
+import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
+import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { childCode } from '../child-file.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
@@ -13,7 +13,7 @@ import { ProcessSandbox } from './process-sandbox.js';
 import { encodeRecord, MB, ProtocolBreach, type ChildSettings } from '../protocol/protocol.js';
 import { RunsMemory } from './runs-memory.js';
 import { BundleNotLoaded, type SandboxFactory, type SandboxSpec } from '../sandbox.js';
-import { type UserError } from '../../component-model/run-output.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 
 export interface SandboxFactoryOptions {
   readonly level: JailLevel;

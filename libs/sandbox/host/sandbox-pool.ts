@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { type Clock, systemClock } from '../../kernel/clock.js';
+import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { CpuMeter } from './cpu-meter.js';
 import { LoadFailures } from './load-failures.js';
-import { randomKey } from '../../kernel/ids.js';
+import { randomKey } from '#libs/kernel/ids.js';
 import { Entry, PooledSandbox, type PoolStates, statesOf } from './pooled-sandbox.js';
 import {
   type Holding,

@@ -1,4 +1,4 @@
-import { InFlightMap } from '../../kernel/in-flight-map.js';
+import { InFlightMap } from '#libs/kernel/in-flight-map.js';
 import { MAX_BATCH, MB } from '../protocol/protocol.js';
 import { type RunCollector } from './run-collector.js';
 

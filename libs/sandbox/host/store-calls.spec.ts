@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
-import { DomainError } from '../../kernel/domain-error.js';
+import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { type ChildMessage, ProtocolBreach, STORE_CALLS } from '../protocol/protocol.js';
 import { StoreCalls } from './store-calls.js';

@@ -1,5 +1,5 @@
-import { type DataStoreAccess } from '../../component-model/data-store-calls.js';
-import { DomainError } from '../../kernel/domain-error.js';
+import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { textOf } from '../protocol/child-message.js';
 import { isPlainJson } from '../protocol/json-text.js';
 import {

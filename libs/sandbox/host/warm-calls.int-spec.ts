@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CallOutcome } from '../../component-model/component-call.js';
+import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { detectIsolation } from '../jail/detect.js';
 import { type BoundProp } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';

@@ -1,6 +1,6 @@
 /** Validates messages of a child. A child runs untrusted code, so every message is hostile input. */
 import { isUtf8 } from 'node:buffer';
-import { wellFormedJson } from '../../kernel/well-formed.js';
+import { wellFormedJson } from '#libs/kernel/well-formed.js';
 import { isLateKind, LATE_DETAIL_BYTES } from './late-work.js';
 import {
   ERROR_LIMITS,

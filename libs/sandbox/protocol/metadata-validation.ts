@@ -1,11 +1,11 @@
 import { textOf } from './child-message.js';
-import { type ComponentMetadata, type ConfigurableProp } from '../../component-model/component-metadata.js';
-import { type FieldRule, METADATA_FIELDS, PROP_FIELDS } from '../../component-model/metadata-fields.js';
-import { type Warning } from '../../kernel/warning.js';
-import { WARNING_LIMITS } from '../../component-model/warning-limits.js';
-import { wellFormedJson } from '../../kernel/well-formed.js';
+import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type FieldRule, METADATA_FIELDS, PROP_FIELDS } from '#libs/component-model/metadata-fields.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { WARNING_LIMITS } from '#libs/component-model/warning-limits.js';
+import { wellFormedJson } from '#libs/kernel/well-formed.js';
 import { isPlainJson } from './json-text.js';
-import { tooManyProps } from '../../component-model/prop-limits.js';
+import { tooManyProps } from '#libs/component-model/prop-limits.js';
 import { MB, ProtocolBreach } from './protocol.js';
 
 /**

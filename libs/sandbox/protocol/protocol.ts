@@ -4,14 +4,14 @@
  * A record is `[u32 index][u32 json bytes][u32 raw bytes][json][raw]`, little endian. The raw part holds large texts
  * (events, payloads). It is cut out by length and never parsed, so that no text can pose as another record.
  */
-import { type DataStoreOp } from '../../component-model/data-store-calls.js';
-import { type WaitingEvents } from '../../component-model/delayed-limits.js';
+import { type DataStoreOp } from '#libs/component-model/data-store-calls.js';
+import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 import { type LateKind } from './late-work.js';
 import { type ReplyHeaders } from './reply-headers.js';
 import { type BoundProp } from '../sandbox.js';
-import { type ConfigurableProp } from '../../component-model/component-metadata.js';
-import { type ProcessCall } from '../../component-model/hooks.js';
-import { type UserError } from '../../component-model/run-output.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 
 export const HEADER_BYTES = 12;
 /** File descriptors of the child. */

@@ -1,5 +1,5 @@
 /** Rules for names that a run may use. The child reports a fault to the author. The host ends a child that sends it. */
-import { MAX_CHANNEL_BYTES, PLATFORM_CHANNELS, tooManyBytes } from '../../component-model/channels.js';
+import { MAX_CHANNEL_BYTES, PLATFORM_CHANNELS, tooManyBytes } from '#libs/component-model/channels.js';
 
 // Channel names travel in HTTP headers, which hold no control characters.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;

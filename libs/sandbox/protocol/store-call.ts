@@ -1,4 +1,4 @@
-import { DATA_STORE_OPS, storeKeyFault, storeValueFault, ttlFault } from '../../component-model/data-store-calls.js';
+import { DATA_STORE_OPS, storeKeyFault, storeValueFault, ttlFault } from '#libs/component-model/data-store-calls.js';
 
 const OPS: ReadonlySet<unknown> = new Set(DATA_STORE_OPS);
 const STORE_ID = /^ds_[0-9a-z]{6,40}$/;

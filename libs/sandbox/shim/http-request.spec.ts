@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import http from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type ConfiguredRequest } from '../../component-model/http-request.js';
+import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
 import { type ChangedRequest, send } from './http-request.js';
 
 interface Echo {

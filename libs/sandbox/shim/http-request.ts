@@ -1,5 +1,5 @@
 /** Sends the request of a prop of type http_request. A jailed child loads this module with the first `execute()`. */
-import { type ConfiguredRequest } from '../../component-model/http-request.js';
+import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
 import { type HttpResponse, type RequestConfig } from './http-client.js';
 import { axios } from './platform.js';
 

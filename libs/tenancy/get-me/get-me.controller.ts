@@ -9,7 +9,7 @@ import { usageReply, User, workspaceReply } from '../get-workspace/workspace-rep
 import { workspaceOfAccount } from '#libs/http/workspace.js';
 import { DAILY_CREDITS } from '../daily-quotas.js';
 import { USAGE, type Usage } from '../published.js';
-import { type Caller } from '../../http/callers.js';
+import { type Caller } from '#libs/http/callers.js';
 import { GetUser } from './get-user.query.js';
 
 @Controller('v1/users/me')

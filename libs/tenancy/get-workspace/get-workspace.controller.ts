@@ -7,7 +7,7 @@ import { memberOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { DAILY_CREDITS } from '../daily-quotas.js';
 import { USAGE, type Usage } from '../published.js';
-import { type Caller } from '../../http/callers.js';
+import { type Caller } from '#libs/http/callers.js';
 import { GetWorkspaces } from './get-workspaces.query.js';
 import { Workspace, workspaceReply, type WorkspaceReply } from './workspace-reply.js';
 

@@ -12,7 +12,7 @@ import { Params } from '#libs/http/parameters.js';
 import { one } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
 import { WritesOwn } from '#libs/http/writes.guard.js';
-import { type Caller } from '../../http/callers.js';
+import { type Caller } from '#libs/http/callers.js';
 import { apiKeyReply, IssuedApiKey } from '../api-key-reply.js';
 import { type KeyLimits } from '../domain/api-key.js';
 import { IssueApiKey } from './issue-api-key.handler.js';

@@ -6,7 +6,7 @@ import { listReply, pageQuery, type ListReply } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { paged } from '#libs/http/replies.js';
 import { type TypeOf } from '#libs/http/reply-schema.js';
-import { type Caller } from '../../http/callers.js';
+import { type Caller } from '#libs/http/callers.js';
 import { ApiKey, apiKeyReply } from '../api-key-reply.js';
 import { ListApiKeys } from './list-api-keys.query.js';
 import { creationSortOf } from '#libs/kernel/ids.js';

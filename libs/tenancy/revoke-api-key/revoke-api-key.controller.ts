@@ -6,7 +6,7 @@ import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { workspaceOfAccount } from '#libs/http/workspace.js';
 import { WritesOwn } from '#libs/http/writes.guard.js';
-import { type Caller } from '../../http/callers.js';
+import { type Caller } from '#libs/http/callers.js';
 import { RevokeApiKey } from './revoke-api-key.handler.js';
 
 @Controller('v1/api_keys')

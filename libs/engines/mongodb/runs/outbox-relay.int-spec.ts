@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MongoNetworkError, type Db } from 'mongodb';
-import { eventually } from '#libs/engines/conformance/eventually.js';
+import { eventually } from '../../conformance/eventually.js';
 import { StateConflict } from '#libs/runner/run-journal.js';
 import { STALE_MS } from './outbox-sweep.js';
 import { commit, emit, OutboxWorld, stateAt } from '../testing/outbox-world.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MongoServerError, type Db } from 'mongodb';
-import { eventually } from '#libs/engines/conformance/eventually.js';
+import { eventually } from '../../conformance/eventually.js';
 import { CommitTooLarge } from '#libs/runner/run-journal.js';
 import { STALE_MS } from './outbox-sweep.js';
 import { MongoRunJournal } from './run-journal.js';
