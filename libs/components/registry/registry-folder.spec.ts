@@ -57,7 +57,7 @@ describe('the folder of the registry', () => {
 
   it('reads a component with what it imports, by its path', async () => {
     const root = write({
-      'shop/sources/new/new.mjs': component('shop-new', `import app from '#libs/shop.app.mjs';\n`),
+      'shop/sources/new/new.mjs': component('shop-new', `import app from '../../shop.app.mjs';\n`),
       'shop/shop.app.mjs': `import x from './x';`,
       'shop/x.js': '',
     });

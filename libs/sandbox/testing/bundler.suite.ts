@@ -47,7 +47,7 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
   it('bundles the other files of the component, in every notation', async () => {
     const component = await load({
       fileName: 'sources/new/new.mjs',
-      code: `import app from '#libs/app.app.mjs'; import { b } from '../common'; import data from './data.json'; import ts from './typed.js'; const c = require('./c.cjs');
+      code: `import app from '../../app.app.mjs'; import { b } from '../common'; import data from './data.json'; import ts from './typed.js'; const c = require('./c.cjs');
         export default { name: 'n', values: [app.app, b, data.d, ts, c.c] }`,
       files: {
         'app.app.mjs': 'export default { app: "a" }',
@@ -192,7 +192,7 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
 
   it.each([
     ['import(`./x/${q}.mjs`)', 'import'],
-    ["import('./x' + q)", 'import'],
+    ["import('./x/' + q)", 'import'],
     ['require(`./x/${q}.json`)', 'require'],
     ["import(`./x/${q}.key`, { with: { type: 'text' } })", 'import'],
     ['import(`/etc/${q}`)', 'no pattern'],
