@@ -188,10 +188,9 @@ describe('network of a jailed component', () => {
       await read(https.get('https://secure.test/1', { agent }));
       await new Promise((resolve) => setImmediate(resolve));
       const kept = Object.values(agent.freeSockets).flat().length, idle = held();
-      const busy = https.get('https://secure.test/2', { agent });
-      await new Promise((resolve) => setImmediate(resolve));
+      const busy = read(https.get('https://secure.test/2', { agent }));
       const during = held();
-      await read(busy);
+      await busy;
       agent.destroy();
       return [kept, idle - before, during - before];`);
     expect(found).toEqual([1, 0, 1]);
