@@ -33,7 +33,7 @@ describe('a workspace that runs many slow actions', () => {
     api.call<{ ret: unknown; code: string }>('POST', '/v1/actions/run', { body: { id } });
 
   it('does not delay the action of another, and is refused beyond its queue', async () => {
-    const slow = await save(stranger, `run() { return new Promise((resolve) => setTimeout(resolve, 3_000)); }`);
+    const slow = await save(stranger, `run() { return new Promise((resolve) => setTimeout(resolve, 1_000)); }`);
     const quick = await save(instance.api, `run() { return 'done'; }`);
     let ended = 0;
     const all = Array.from({ length: SLOW_RUNS + SLOTS }, async (_, n) => {
@@ -57,7 +57,8 @@ describe('a workspace that runs many slow actions', () => {
 });
 
 describe('an action that spoils its process', () => {
-  const instance = useInstance();
+  // One of them never ends, so the call that spoils it takes this long.
+  const instance = useInstance({ env: { SLUICE_RUN_TIMEOUT_S: '5' } });
   let stranger: ApiClient;
 
   beforeAll(async () => {
