@@ -26,14 +26,15 @@ const rooms = {
   kernel: [],
   'component-model': ['kernel'],
   egress: ['kernel'],
+  framing: [],
   // What is around every context and role.
   http: ['kernel'],
   config: ['egress', 'http', 'kernel'],
   telemetry: ['http', 'kernel'],
   'stream-log': ['kernel'],
-  sandbox: ['kernel', 'component-model'],
-  packages: ['kernel', 'component-model', 'egress', 'sandbox'],
-  expressions: ['component-model', 'sandbox'],
+  sandbox: ['kernel', 'component-model', 'framing'],
+  packages: ['kernel', 'component-model', 'egress', 'framing', 'sandbox'],
+  expressions: ['component-model', 'framing', 'sandbox'],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],
@@ -71,7 +72,7 @@ const rooms = {
   cluster: ['ingress', 'kernel', 'telemetry'],
   composition: [
     ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],
-    ...['delivery', 'egress', 'events', 'hosting', 'http', 'ingress'],
+    ...['delivery', 'egress', 'events', 'framing', 'hosting', 'http', 'ingress'],
     ...[
       'kernel',
       'mail',
@@ -104,13 +105,13 @@ const rooms = {
 const tests = '(\\.spec|\\.int-spec|\\.e2e-spec|\\.suite)\\.(ts|js)$|/testing/';
 const drivers = [
   '@photostructure/sqlite',
+  '@platformatic/kafka',
   'better-sqlite3',
   'mongodb',
   'kafkajs',
   '@eventstore/db-client',
   'node:sqlite',
 ];
-
 module.exports = {
   forbidden: [
     {
@@ -136,6 +137,12 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/([^/]+)/' },
       to: { path: '^(dist/)?apps/', pathNot: '^(dist/)?apps/$1/' },
+    },
+    {
+      name: 'the-index-is-the-door-of-the-sandbox',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: ['^libs/sandbox/', tests] },
+      to: { path: '^(dist/)?libs/sandbox/', pathNot: '^(dist/)?libs/sandbox/index\\.(ts|js)$' },
     },
     ...Object.entries(rooms).map(([room, allowed]) => ({
       name: `what-${room}-imports`,

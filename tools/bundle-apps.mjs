@@ -45,13 +45,30 @@ const named = (text) =>
   );
 // Node keeps each source map in memory, and those of packages are most of it. This one names the file, without lines.
 const FILE_ONLY = `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64')}`;
+const SANDBOX = '#libs/sandbox/index.js';
+const index = await readFile('dist/libs/sandbox/index.js', 'utf8');
+/** Module of the sandbox that has a name of its index. */
+const homes = new Map(
+  [...index.matchAll(/^export \{([^}]+)\} from '\.\/([^']+)'/gm)].flatMap(([, names, file]) =>
+    names.split(',').map((name) => [name.trim(), `#libs/sandbox/${file}`]),
+  ),
+);
+// esbuild counts what an index exports as loaded by each program that imports one name of it.
+const past = (text) =>
+  text.replace(/^import \{([^}]+)\} from '#libs\/sandbox\/index\.js'/gm, (_, names) =>
+    names
+      .split(',')
+      .filter((name) => /\S/.test(name) && !/^\s*type /.test(name))
+      .map((name) => `import { ${name.trim()} } from '${homes.get(name.trim()) ?? SANDBOX}';`)
+      .join(' '),
+  );
 const modules = {
   name: 'modules',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.([cm]?js|ts)$/ }, async ({ path: file }) => {
       const raw = await readFile(file, 'utf8');
       if (file.startsWith(path.join(root, 'node_modules'))) return { contents: raw + FILE_ONLY, loader: 'js' };
-      const text = named(raw);
+      const text = past(named(raw));
       return {
         contents: text.replace(/(?<!['"])import\.meta\.url/g, urlOf(file)),
         loader: file.endsWith('.ts') ? 'ts' : 'js',

@@ -4,10 +4,8 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type InstallPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { textsIn } from '#libs/runner/source-process.js';
-import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
-import { parseProps } from '#libs/sandbox/protocol/metadata-validation.js';
-import { ProtocolBreach } from '#libs/sandbox/protocol/protocol.js';
-import { type BoundProp } from '#libs/sandbox/sandbox.js';
+import { type ComponentCaller, parseProps, type BoundProp } from '#libs/sandbox/index.js';
+import { ProtocolBreach } from '#libs/framing/records.js';
 import { accountIdOf } from '#libs/sources/published.js';
 
 /** Calls of components from stored bundles, with values bound by the type of their prop. */

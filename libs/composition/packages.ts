@@ -8,7 +8,7 @@ import {
   type PackageStoreOptions,
 } from '#libs/packages/package-store.js';
 import { type RegistryRule } from '#libs/packages/registry-rules.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { type JailLevel } from '#libs/sandbox/index.js';
 
 export interface InstallLogger {
   info(fields: object, message: string): void;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { IsolationUnavailable, type JailLevel } from '#libs/sandbox/index.js';
 import { CallersView } from '#libs/tenancy/index.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { checkIsolation, checkIsolationHere, DOCKER_RUN, enforceIsolation, isolationFacts } from './sandboxing.js';

@@ -8,19 +8,25 @@ import { type Config } from '#libs/config/index.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { type RefusalLogger } from '#libs/egress/refusal-log.js';
-import { type ComponentCaller } from '#libs/sandbox/component-caller.js';
+import {
+  type ComponentCaller,
+  createInspector,
+  type Inspector,
+  type PackageSource,
+  detectIsolation,
+  IsolationUnavailable,
+  folderPrefix,
+  type JailLevel,
+  missingOf,
+  type Protection,
+  type ClosableSandboxFactory,
+  createSandboxFactory,
+  DEFAULT_CALL_LIMITS,
+  processCaller,
+  RunsMemory,
+  SandboxPool,
+} from '#libs/sandbox/index.js';
 import { SecretMask } from '#libs/runner/secret-mask.js';
-import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
-import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
-import { detectIsolation, IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
-import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
-import { missingOf, type Protection } from '#libs/sandbox/jail/promises.js';
-import { type ClosableSandboxFactory, createSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
-import { DEFAULT_CALL_LIMITS } from '#libs/sandbox/host/call-turns.js';
-import { processCaller } from '#libs/sandbox/host/process-caller.js';
-import { RunsMemory } from '#libs/sandbox/host/runs-memory.js';
-import { SandboxPool } from '#libs/sandbox/host/sandbox-pool.js';
 import { type PackageStore } from '#libs/packages/package-store.js';
 import { openEgress } from './egress.js';
 import { openPackages, type InstallLogger, type InstallMetrics } from './packages.js';

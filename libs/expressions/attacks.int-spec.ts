@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { detectIsolation } from '#libs/sandbox/jail/detect.js';
+import { detectIsolation } from '#libs/sandbox/index.js';
 import { Expressions, type ExpressionScope, type Evaluation } from './index.js';
 
 /**

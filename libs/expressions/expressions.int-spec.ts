@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { detectIsolation, tryLevel } from '#libs/sandbox/jail/detect.js';
+import { detectIsolation, tryLevel } from '#libs/sandbox/index.js';
 import { Expressions, type ExpressionScope, type PropType } from './index.js';
 
 const EVENT = { n: 2, text: 'hi', list: [3, 1, 2], nested: { '{{key}}': 'v' }, none: null };

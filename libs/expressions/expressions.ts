@@ -1,10 +1,15 @@
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type UserError } from '#libs/component-model/run-output.js';
-import { AskedProcess, type Outcome } from '#libs/sandbox/host/asked-process.js';
-import { DEFAULT_JAIL_LIMITS, JailLauncher } from '#libs/sandbox/host/jail-launcher.js';
-import { causeOf, userError } from '#libs/sandbox/host/process-end.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
-import { encodeRecord, ProtocolBreach, type RawRecord } from '#libs/sandbox/protocol/protocol.js';
+import {
+  AskedProcess,
+  type Outcome,
+  DEFAULT_JAIL_LIMITS,
+  JailLauncher,
+  causeOf,
+  userError,
+  type JailLevel,
+} from '#libs/sandbox/index.js';
+import { encodeRecord, ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
 import { expressionsChildCode } from './child-code.js';
 import {
   MAX_VALUE_BYTES,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProtocolBreach, type RawRecord } from '#libs/sandbox/protocol/protocol.js';
+import { ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
 import { MAX_MESSAGE, MAX_VALUE_BYTES, readAnswer, readScope, scopeParts, type ExpressionScope } from './messages.js';
 
 const record = (json: unknown, raw: string | Buffer = ''): RawRecord => ({

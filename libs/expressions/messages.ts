@@ -1,8 +1,7 @@
 /** What the server and the jailed process of expressions say to each other: a head and, as raw bytes, the texts. */
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
-import { textOf } from '#libs/sandbox/protocol/child-message.js';
-import { isPlainJson } from '#libs/sandbox/protocol/json-text.js';
-import { ProtocolBreach, type RawRecord } from '#libs/sandbox/protocol/protocol.js';
+import { textOf, ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
+import { isPlainJson } from '#libs/framing/json-text.js';
 
 /** Type of a prop that a step has. */
 export type PropType = Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>;

@@ -2,7 +2,7 @@ import { maskSecrets } from '#libs/kernel/mask-secrets.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { WrongSettings } from '#libs/config/index.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
-import { IsolationUnavailable } from '#libs/sandbox/jail/detect.js';
+import { IsolationUnavailable } from '#libs/sandbox/index.js';
 
 /** Describes why a process cannot start. Problems that an operator can fix come without a stack. */
 export const startProblem = (error: unknown): string => {

@@ -1,6 +1,6 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type Observation } from '#libs/sources/published.js';
 import { ask, isDropped } from '#libs/stream-log/ask.js';
 import { manualInvocation } from '#libs/stream-log/invocations.js';

@@ -1,6 +1,5 @@
-import { replyOf } from '#libs/sandbox/reply-of.js';
+import { replyOf, type RunOutcome } from '#libs/sandbox/index.js';
 import { type Replies } from '#libs/runner/runner-ports.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type Answer, answerRecord, REPLIES } from './reply-records.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { drained } from '#libs/stream-log/testing/drained.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { manualRuns } from './manual-runs.js';

@@ -1,5 +1,5 @@
 import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 
 /** Topics on which a process awaits answers: `replies.<process id>`, which is also the address in an invocation. */

@@ -1,8 +1,7 @@
 import { InFlightMap } from '#libs/kernel/in-flight-map.js';
-import { replyOf } from '#libs/sandbox/reply-of.js';
+import { replyOf, type RunOutcome } from '#libs/sandbox/index.js';
 import { type Replies } from '#libs/runner/runner-ports.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 
 type Waiting = { readonly reply: (reply: HttpReply) => void } | { readonly outcome: (outcome: RunOutcome) => void };
 

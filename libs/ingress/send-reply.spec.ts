@@ -3,7 +3,7 @@ import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { answerAtLast } from '#libs/http/last-answer.js';
 import { parseChildMessage } from '#libs/sandbox/protocol/child-message.js';
-import { ProtocolBreach } from '#libs/sandbox/protocol/protocol.js';
+import { ProtocolBreach } from '#libs/framing/records.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { sendReply } from './send-reply.js';
 

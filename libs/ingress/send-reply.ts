@@ -1,5 +1,5 @@
 import { type ServerResponse } from 'node:http';
-import { isFraming } from '#libs/sandbox/protocol/reply-headers.js';
+import { isFraming } from '#libs/sandbox/index.js';
 import { endpointReply } from '#libs/component-model/endpoint-reply.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { type LockedPackage } from '#libs/component-model/package-lock.js';
-import { type FileSink } from '#libs/sandbox/unpack/tarball-jail.js';
+import { type FileSink } from '#libs/sandbox/index.js';
 
 /** File of a package with its mode and hash, as written when it was unpacked. */
 type ListedFile = readonly [path: string, bytes: number, executable: 0 | 1, sha256: string];

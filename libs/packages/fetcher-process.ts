@@ -3,10 +3,8 @@ import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile }
 import { type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { nodeFlags } from '#libs/sandbox/jail/node-flags.js';
-import { folderPrefix, removeStaleFolders } from '#libs/sandbox/jail/stale-folders.js';
-import { uids } from '#libs/sandbox/jail/uids.js';
-import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '#libs/sandbox/protocol/protocol.js';
+import { nodeFlags, folderPrefix, removeStaleFolders, uids } from '#libs/sandbox/index.js';
+import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '#libs/framing/records.js';
 import {
   MAX_FETCHER_RECORD_BYTES,
   parseFetcherReply,

@@ -6,8 +6,7 @@ import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { tarballOf } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { type InstalledPackages } from '#libs/sandbox/bundler/packages.js';
-import { detectIsolation } from '#libs/sandbox/jail/detect.js';
+import { type InstalledPackages, detectIsolation } from '#libs/sandbox/index.js';
 import { PackageStore } from './package-store.js';
 
 const MB = 1024 * 1024;

@@ -4,13 +4,17 @@ import { constants } from 'node:os';
 import path from 'node:path';
 import { NpmRegistry, tarballOf } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { createInspector } from '#libs/sandbox/host/inspector.js';
-import { createSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
-import { tryLevel } from '#libs/sandbox/jail/detect.js';
-import { type JailLevel, type JailName } from '#libs/sandbox/jail/jail-level.js';
+import {
+  createInspector,
+  createSandboxFactory,
+  tryLevel,
+  type JailLevel,
+  type JailName,
+  isCarried,
+  type Protection,
+  type RunOutcome,
+} from '#libs/sandbox/index.js';
 import { MAX_PROCESSES, MAX_TMP_FILES } from '#libs/sandbox/jail/node-flags.js';
-import { isCarried, type Protection } from '#libs/sandbox/jail/promises.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 import { NativeAddon } from '#libs/sandbox/testing/native-addon.js';
 import { PackageStore } from './package-store.js';
 

@@ -3,11 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, uti
 import path from 'node:path';
 import { NpmRegistry, tarballOf } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { type InstalledPackages } from '#libs/sandbox/bundler/packages.js';
-import { AskedProcess } from '#libs/sandbox/host/asked-process.js';
-import { JailLauncher } from '#libs/sandbox/host/jail-launcher.js';
-import { detectIsolation } from '#libs/sandbox/jail/detect.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import {
+  type InstalledPackages,
+  AskedProcess,
+  JailLauncher,
+  detectIsolation,
+  type JailLevel,
+} from '#libs/sandbox/index.js';
 import { encodeUnpack, parseUnpacked } from '#libs/sandbox/unpack/unpack-message.js';
 import { PackageStore, type PackageStoreOptions } from './package-store.js';
 

@@ -5,9 +5,7 @@ import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { NpmRegistry, tarballOf } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { type InstalledPackages } from '#libs/sandbox/bundler/packages.js';
-import { detectIsolation } from '#libs/sandbox/jail/detect.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { type InstalledPackages, detectIsolation, type JailLevel } from '#libs/sandbox/index.js';
 import { PackageStore, type InstallFacts, type PackageStoreOptions } from './package-store.js';
 
 const HOUR = 3_600_000;

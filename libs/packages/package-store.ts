@@ -7,9 +7,14 @@ import { Semaphore } from '#libs/async/semaphore.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { type InstalledPackages, type PackageRequest, type PackageSource } from '#libs/sandbox/bundler/packages.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
-import { TarballJail, type FileSink } from '#libs/sandbox/unpack/tarball-jail.js';
+import {
+  type InstalledPackages,
+  type PackageRequest,
+  type PackageSource,
+  type JailLevel,
+  TarballJail,
+  type FileSink,
+} from '#libs/sandbox/index.js';
 import { Access, type ScopeAccess } from './access.js';
 import { ContentStore, type Content } from './content-store.js';
 import { lockedPackageOf, type ProxyOrder } from './fetcher/message.js';

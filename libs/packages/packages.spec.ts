@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config/index.js';
-import { ProtocolBreach } from '#libs/sandbox/protocol/protocol.js';
+import { ProtocolBreach } from '#libs/framing/records.js';
 import { parseUnpacked, wrongPath } from '#libs/sandbox/unpack/unpack-message.js';
 import { Access } from './access.js';
 import { DenyList, wrongDenial } from './deny-list.js';

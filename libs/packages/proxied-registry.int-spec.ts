@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startHttpProxy } from '#libs/egress/testing/http-proxy.js';
-import { detectIsolation } from '#libs/sandbox/jail/detect.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { detectIsolation, type JailLevel } from '#libs/sandbox/index.js';
 import { NpmRegistry } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { PackageStore } from './package-store.js';

@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { tarballOf } from '#test/harness/npm-registry.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { tryLevel } from '#libs/sandbox/jail/detect.js';
-import { type JailLevel, type JailName } from '#libs/sandbox/jail/jail-level.js';
-import { folderPrefix } from '#libs/sandbox/jail/stale-folders.js';
+import { tryLevel, type JailLevel, type JailName, folderPrefix } from '#libs/sandbox/index.js';
 import { PackageStore } from './package-store.js';
 
 const TOKEN = `token-${randomBytes(12).toString('hex')}`;

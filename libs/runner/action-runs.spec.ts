@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type CallOutcome } from '#libs/component-model/component-call.js';
-import { type CallRequest } from '#libs/sandbox/component-caller.js';
+import { type CallRequest } from '#libs/sandbox/index.js';
 import { actionRuns } from './action-runs.js';
 import { propBinder } from './prop-binder.js';
 import { definition } from './testing/source-world.js';

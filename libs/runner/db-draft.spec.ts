@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DbDraft } from './db-draft.js';
-import { RUN_LIMITS } from '#libs/sandbox/protocol/protocol.js';
+import { RUN_LIMITS } from '#libs/sandbox/index.js';
 
 const filled = (keys: number, value: string): Record<string, string> =>
   Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, value]));

@@ -1,5 +1,5 @@
 import { dictionary } from '#libs/kernel/dictionary.js';
-import { RUN_LIMITS } from '#libs/sandbox/protocol/protocol.js';
+import { RUN_LIMITS } from '#libs/sandbox/index.js';
 
 type Db = Readonly<Record<string, string>>;
 type DbChanges = Readonly<Record<string, string | null>>;

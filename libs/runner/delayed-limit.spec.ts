@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type EmitCall } from '#libs/component-model/run-output.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { DELAYED_LIMITS } from '#libs/component-model/delayed-limits.js';
 import { withinDelayedLimits } from './delayed-limit.js';
 

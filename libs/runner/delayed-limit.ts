@@ -1,6 +1,5 @@
 import { mayWait, noRoomToWait, type WaitingEvents } from '#libs/component-model/delayed-limits.js';
-import { userError } from '#libs/sandbox/host/process-end.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 
 export interface Admitted {
   readonly outcome: RunOutcome;

@@ -1,5 +1,5 @@
 import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '#libs/component-model/hooks.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
 import { type Invocation, timeOf } from './run-commit.js';

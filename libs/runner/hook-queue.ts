@@ -7,7 +7,7 @@ import { type HookExecutor } from './hook-executor.js';
 import { type Invocation } from './run-commit.js';
 import { type RunFinisher } from './run-finisher.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 
 export interface HookQueueOptions {
   readonly sourceId: string;

@@ -7,7 +7,7 @@ import { hookInvocation, settledInvocation } from '#libs/stream-log/invocations.
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type HookRequest, type OperationEnd } from './hook-invocation.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 
 /** Place where this process awaits outcomes, such as a ResponseRelay. */
 export interface AwaitedOutcomes {

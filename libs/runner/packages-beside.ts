@@ -1,8 +1,7 @@
 import { type PackagesBeside } from '#libs/components/published.js';
 import { type PackageLock } from '#libs/component-model/package-lock.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
-import { type PackageSource } from '#libs/sandbox/bundler/packages.js';
-import { type SandboxPackages } from '#libs/sandbox/sandbox.js';
+import { type PackageSource, type SandboxPackages } from '#libs/sandbox/index.js';
 
 /** Installs the packages of a lock for one process, which releases them when it ends. A failure is the platform's. */
 export type InstallPackages = (workspaceId: string, beside: PackagesBeside) => Promise<SandboxPackages>;

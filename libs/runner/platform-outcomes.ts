@@ -1,5 +1,4 @@
-import { userError } from '#libs/sandbox/host/process-end.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type Invocation } from './run-commit.js';
 import { type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 

@@ -8,7 +8,7 @@ import {
   type ValueProp,
 } from '#libs/sources/published.js';
 import { type AccountAuths, type PropBinder } from './runner-ports.js';
-import { type BoundProp } from '#libs/sandbox/sandbox.js';
+import { type BoundProp } from '#libs/sandbox/index.js';
 
 /** Finds the text of a secret. Rejects when there is none. */
 type SecretTexts = (prop: string, ref: string) => string | Promise<string>;

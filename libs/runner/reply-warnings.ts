@@ -1,7 +1,7 @@
 import { endpointReply } from '#libs/component-model/endpoint-reply.js';
 import { WARNING } from '#libs/component-model/run-output.js';
 import { SAMPLE_EMIT, type ProcessCall } from '#libs/component-model/hooks.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 
 const CALL = 'this.<prop>.respond({ status, headers, body })';

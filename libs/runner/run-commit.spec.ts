@@ -5,7 +5,7 @@ import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { buildCommit, type CommitContext, type Finished } from './run-commit.js';
 import { noEvent } from './run-result.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { ok } from './testing/fake-sandbox.js';
 
 const context = (): CommitContext => ({

@@ -10,10 +10,9 @@ import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { type HeardEmits, type HeardPlace, heardPlaceOf } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
-import { userError } from '#libs/sandbox/host/process-end.js';
+import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type RunnerMetrics } from './runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
 import { type Execution, runResult } from './run-result.js';
 import { type CommitRoutes, isEmit } from './source-routing.js';
 

@@ -1,7 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { bodyRangeOf } from '#libs/component-model/http-event.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '#libs/sandbox/sandbox.js';
+import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
 import { InvocationQueue } from './invocation-queue.js';

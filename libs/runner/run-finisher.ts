@@ -1,5 +1,5 @@
 import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type InFlightInvocations } from './in-flight-invocations.js';
 import { type Finished, type Invocation, timeOf } from './run-commit.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type HookName } from '#libs/component-model/hooks.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type Finished } from './run-commit.js';
 import { executionOf } from './run-result.js';
 import { RunLog } from './run-log.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { EventIds } from '#libs/stream-log/event-ids.js';
 import { EVENT_BYTES, RECORD_BYTES } from '#libs/stream-log/record-limits.js';
 import { type EmitCall } from '#libs/component-model/run-output.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type Execution, noEvent, runResult as lazyResult, type RunResultContext } from './run-result.js';
 
 const execution: Execution = {

@@ -12,7 +12,7 @@ import { type DedupeCache } from './run-journal.js';
 import { type EmitRecord } from './source-routing.js';
 import { causesOf, type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type HookName } from '#libs/component-model/hooks.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 
 /** One execution of a source's code: an invocation, or a hook. */

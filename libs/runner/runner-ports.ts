@@ -11,7 +11,7 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type HostDeaths } from './host-deaths.js';
 import { type RunJournal } from './run-journal.js';
 import { type CommitRouting } from './source-routing.js';
-import { type BoundProp, type RunOutcome, type Sandbox, type SandboxSpec } from '#libs/sandbox/sandbox.js';
+import { type BoundProp, type RunOutcome, type Sandbox, type SandboxSpec } from '#libs/sandbox/index.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 
 /** Credentials of connected accounts, for `$auth`. */

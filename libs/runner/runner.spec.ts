@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sharedTopics } from '#libs/stream-log/topics.js';
-import { type RunRequest } from '#libs/sandbox/sandbox.js';
+import { type RunRequest } from '#libs/sandbox/index.js';
 import { ok } from './testing/fake-sandbox.js';
 import { RunnerWorld } from './testing/runner-world.js';
 import { until } from './testing/source-world.js';

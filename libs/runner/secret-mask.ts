@@ -1,4 +1,4 @@
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 import { SecretFinder } from './secret-finder.js';

@@ -1,17 +1,17 @@
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { userError } from '#libs/sandbox/host/process-end.js';
-import { propsOf, type SourceDefinition } from '#libs/sources/published.js';
-import { type RunCommitter } from './run-committer.js';
-import { type SourceRunnerDependencies } from './runner-ports.js';
 import {
+  userError,
   type BoundProp,
   BundleNotLoaded,
   type RunOutcome,
   type Sandbox,
   SandboxGone,
   type SandboxSpec,
-} from '#libs/sandbox/sandbox.js';
+} from '#libs/sandbox/index.js';
+import { propsOf, type SourceDefinition } from '#libs/sources/published.js';
+import { type RunCommitter } from './run-committer.js';
+import { type SourceRunnerDependencies } from './runner-ports.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { NO_SECRETS, requestSecretsOf, SecretMask } from './secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type RunRequest } from '#libs/sandbox/sandbox.js';
+import { type RunRequest } from '#libs/sandbox/index.js';
 import { ok } from './testing/fake-sandbox.js';
 import { definition, sourceWorld, until } from './testing/source-world.js';
 

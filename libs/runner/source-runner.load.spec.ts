@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BundleNotLoaded } from '#libs/sandbox/sandbox.js';
+import { BundleNotLoaded } from '#libs/sandbox/index.js';
 import { sourceWorld, until } from './testing/source-world.js';
 
 describe('a source whose process cannot be started', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type HostDeaths, NO_HOST_DEATHS } from './host-deaths.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { SourceRunner } from './source-runner.js';
 import { ok } from './testing/fake-sandbox.js';
 import { definition, sourceWorld, until } from './testing/source-world.js';

@@ -1,7 +1,7 @@
 import { endsWithin } from '#libs/async/deadline.js';
 import { newId } from '#libs/kernel/ids.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
-import { type RunOutcome } from '#libs/sandbox/sandbox.js';
+import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
 import { HookExecutor } from './hook-executor.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DELAYED_LIMITS, type WaitingEvents } from '#libs/component-model/delayed-limits.js';
-import { type SandboxSpec } from '#libs/sandbox/sandbox.js';
+import { type SandboxSpec } from '#libs/sandbox/index.js';
 import { FakeSandbox, ok } from './testing/fake-sandbox.js';
 import { sourceWorld, until } from './testing/source-world.js';
 import { WaitingTold } from './waiting-told.js';

@@ -1,6 +1,6 @@
 import { isHalfFull, type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type Sandbox } from '#libs/sandbox/sandbox.js';
+import { type Sandbox } from '#libs/sandbox/index.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 
 /**

@@ -23,8 +23,53 @@ const cruise = (): Cruise => {
   return JSON.parse(output) as Cruise;
 };
 
+/** What a server starts by its path: processes in jails or of their own, and threads. */
+const JAILED = [
+  ...['libs/sandbox/child/main.ts', 'libs/sandbox/bundler/main.ts', 'libs/sandbox/unpack/main.ts'],
+  ...['libs/expressions/child/main.ts', 'libs/expressions/child/realm/main.ts', 'libs/packages/fetcher/main.ts'],
+];
+const THREADS = ['libs/engines/embedded/writer/writer-thread.ts'];
+/** Modules that no program loads yet, with the reason. */
+const WAITING: Readonly<Record<string, string>> = {
+  'libs/expressions/index.ts': 'evaluates `{{ }}` in the steps of workflows, which do not exist yet',
+  'libs/expressions/child-code.ts': 'builds its jailed process',
+};
+
 describe('rules of direction', () => {
   const result = cruise();
+  const isProduct = (file: string): boolean =>
+    /^(apps|libs)\//.test(file) &&
+    !/\.spec\.ts$|\.(int-spec|e2e-spec|suite)\.ts$|\/testing\/|^libs\/engines\/conformance\//.test(file);
+  /** An import by #libs/ is resolved to the built file. */
+  const sourceOf = (file: string): string => file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+  const importsOf = new Map(
+    result.modules.map(({ source, dependencies }) => [source, dependencies.map(({ resolved }) => sourceOf(resolved))]),
+  );
+  const reachedFrom = (roots: readonly string[]): Set<string> => {
+    const reached = new Set<string>();
+    const open = [...roots];
+    for (let file = open.pop(); file !== undefined; file = open.pop()) {
+      if (reached.has(file)) continue;
+      reached.add(file);
+      open.push(...(importsOf.get(file) ?? []));
+    }
+    return reached;
+  };
+  const product = [...importsOf.keys()].filter(isProduct);
+
+  it('leaves no module that no program loads', () => {
+    const programs = product.filter((file) => /^apps\/[^/]+\/src\/main\.ts$/.test(file));
+    expect(programs.length).toBeGreaterThan(5);
+    const reached = reachedFrom([...programs, ...JAILED, ...THREADS, ...Object.keys(WAITING)]);
+    expect(product.filter((file) => !reached.has(file))).toEqual([]);
+    expect(Object.keys(WAITING).filter((file) => reachedFrom(programs).has(file))).toEqual([]);
+  });
+
+  it('keeps the server side of the sandbox out of processes that run apart from it', () => {
+    expect(JAILED.filter((file) => !importsOf.has(file))).toEqual([]);
+    const reached = [...reachedFrom(JAILED)];
+    expect(reached.filter((file) => /^libs\/sandbox\/(index\.|host\/|jail\/)/.test(file))).toEqual([]);
+  });
 
   it('holds everywhere', () => {
     expect(result.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);

@@ -1,4 +1,4 @@
-import { type Protection } from '#libs/sandbox/jail/promises.js';
+import { type Protection } from '#libs/sandbox/index.js';
 
 /** One row of the conformance suite: a component, what it is given, what happens to it, and what must come of it. */
 export interface Case {

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import http from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { tryLevel } from '#libs/sandbox/jail/detect.js';
-import { type JailLevel, type JailName } from '#libs/sandbox/jail/jail-level.js';
-import { isCarried } from '#libs/sandbox/jail/promises.js';
+import { tryLevel, type JailLevel, type JailName, isCarried } from '#libs/sandbox/index.js';
 import { loadAreas } from './areas.js';
 import { type Case } from './case.js';
 import { play, type Played } from './play.js';

@@ -9,10 +9,15 @@ import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { createEgress, type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { BuildJail } from '#libs/sandbox/bundler/build-jail.js';
-import { createInspector, type Inspector } from '#libs/sandbox/host/inspector.js';
-import { createSandboxFactory, type ClosableSandboxFactory } from '#libs/sandbox/host/sandbox-factory.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
-import { type BoundProp, type Sandbox } from '#libs/sandbox/sandbox.js';
+import {
+  createInspector,
+  type Inspector,
+  createSandboxFactory,
+  type ClosableSandboxFactory,
+  type JailLevel,
+  type BoundProp,
+  type Sandbox,
+} from '#libs/sandbox/index.js';
 import { PackageFolder } from '#libs/sandbox/testing/package-folder.js';
 import { boundValue } from '#libs/sources/domain/bound-value.js';
 import { planProps, type PropPlan } from '#libs/sources/domain/props.js';

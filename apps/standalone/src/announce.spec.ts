@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type Config } from '#libs/config/index.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { type JailLevel } from '#libs/sandbox/index.js';
 import { type Reconciled } from '#libs/sources/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { announce } from './announce.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isolationFacts } from '#libs/composition/sandboxing.js';
 import { type Config } from '#libs/config/index.js';
-import { type JailLevel } from '#libs/sandbox/jail/jail-level.js';
+import { type JailLevel } from '#libs/sandbox/index.js';
 import { type Reconciled } from '#libs/sources/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { type SetUpResult } from '#libs/tenancy/index.js';

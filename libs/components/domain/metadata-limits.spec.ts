@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
-import { parseMetadata } from '#libs/sandbox/protocol/metadata-validation.js';
+import { parseMetadata } from '#libs/sandbox/index.js';
 import {
   type FieldRule,
   METADATA_FIELDS,

@@ -1,13 +1,6 @@
 /** Entry point of the jailed process that evaluates expressions. Bundled to dist/libs/expressions/expressions-child.cjs. */
 import { Socket } from 'node:net';
-import {
-  DOWN_FD,
-  encodeRecord,
-  MAX_RECORD_BYTES,
-  RecordParser,
-  UP_FD,
-  type RawRecord,
-} from '#libs/sandbox/protocol/protocol.js';
+import { DOWN_FD, encodeRecord, MAX_RECORD_BYTES, RecordParser, UP_FD, type RawRecord } from '#libs/framing/records.js';
 import { MAX_MESSAGE, readScope, type Answer, type Question } from '../messages.js';
 import { ExpressionFailure, Realms, StepExpressions } from './step.js';
 import { ExpressionSyntaxError, readExpression, readTemplate } from './template.js';

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { nestsTooDeep } from '#libs/sandbox/protocol/json-text.js';
+import { nestsTooDeep } from '#libs/framing/json-text.js';
 import { MAX_VALUE_BYTES, STEP_MS, type ExpressionScope, type FailureName, type PropType } from '../messages.js';
 import { converted, WrongProp } from './convert.js';
 import { Realm } from './realm.js';

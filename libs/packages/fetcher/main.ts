@@ -4,7 +4,7 @@
  */
 import { Socket } from 'node:net';
 import path from 'node:path';
-import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '#libs/sandbox/protocol/protocol.js';
+import { DOWN_FD, encodeRecord, RecordParser, UP_FD } from '#libs/framing/records.js';
 import { proxyServerOf } from '#libs/egress/proxy-connect.js';
 import { RegistryRules } from '../registry-rules.js';
 import { MAX_FETCHER_RECORD_BYTES, MAX_MESSAGE, type FetcherOrder, type ProxyOrder } from './message.js';

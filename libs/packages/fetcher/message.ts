@@ -4,8 +4,8 @@
  */
 import { type LockedPackage } from '#libs/component-model/package-lock.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { nestsTooDeep } from '#libs/sandbox/protocol/json-text.js';
-import { ProtocolBreach, type RawRecord } from '#libs/sandbox/protocol/protocol.js';
+import { nestsTooDeep } from '#libs/framing/json-text.js';
+import { ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
 import { type RegistryRule } from '../registry-rules.js';
 import { isPackageName } from '../specifier.js';
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { detectIsolation } from '#libs/sandbox/jail/detect.js';
+import { detectIsolation } from '#libs/sandbox/index.js';
 import { PackageStore } from '../package-store.js';
 
 const [folder = '', url = '', ...specifiers] = process.argv.slice(2);

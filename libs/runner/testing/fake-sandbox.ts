@@ -1,12 +1,6 @@
 import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
-import {
-  type RunOutcome,
-  type RunRequest,
-  type Sandbox,
-  SandboxGone,
-  type SandboxSpec,
-} from '#libs/sandbox/sandbox.js';
+import { type RunOutcome, type RunRequest, type Sandbox, SandboxGone, type SandboxSpec } from '#libs/sandbox/index.js';
 
 export const ok = (over: Partial<RunOutcome> = {}): RunOutcome => ({
   status: 'ok',

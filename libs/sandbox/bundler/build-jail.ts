@@ -3,7 +3,8 @@ import { AskedProcess, type Outcome } from '../host/asked-process.js';
 import { DEFAULT_JAIL_LIMITS, JailLauncher } from '../host/jail-launcher.js';
 import { type JailLevel, type JailSpec } from '../jail/jail-level.js';
 import { PACKAGES } from '../protocol/packages.js';
-import { HEADER_BYTES, MB } from '../protocol/protocol.js';
+import { MB } from '../protocol/protocol.js';
+import { HEADER_BYTES } from '#libs/framing/records.js';
 import { Standby } from '../host/standby.js';
 import { encodeBuild, encodeOrder, parseReply, type BuildReply, type MountedPackages } from './build-message.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { HEADER_BYTES, ProtocolBreach } from '../protocol/protocol.js';
+import { HEADER_BYTES, ProtocolBreach } from '#libs/framing/records.js';
 import { encodeReply, parseReply, type BuildReply } from './build-message.js';
 
 const parsed = (head: unknown, raw = ''): BuildReply =>

@@ -2,8 +2,8 @@
  * Messages between host and build process, as records of ../protocol/protocol.ts. The process does not run a
  * component's code, but its parser reads it. So every answer is hostile input.
  */
-import { encodeRecord, ProtocolBreach, type RawRecord } from '../protocol/protocol.js';
-import { nestsTooDeep } from '../protocol/json-text.js';
+import { encodeRecord, ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
+import { nestsTooDeep } from '#libs/framing/json-text.js';
 import { type ComponentFiles } from './component-files.js';
 
 export type EngineKind = 'native' | 'wasm';

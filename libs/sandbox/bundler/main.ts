@@ -1,6 +1,6 @@
 /** Entry point of the jailed process that bundles one component. Bundled to dist/libs/sandbox/build-child.cjs. */
 import { Socket } from 'node:net';
-import { DOWN_FD, MAX_RECORD_BYTES, RecordParser, UP_FD, type RawRecord } from '../protocol/protocol.js';
+import { DOWN_FD, MAX_RECORD_BYTES, RecordParser, UP_FD, type RawRecord } from '#libs/framing/records.js';
 import { encodeReply, MAX_PACKAGES, MAX_SPECIFIER, type BuildOrder, type BuildReply } from './build-message.js';
 import { compile, type Compiler } from './compile.js';
 import { loadNative, loadWasm } from './engines.js';

@@ -1,7 +1,7 @@
 import { type ActionAnswer, type ActionFacts } from '#libs/component-model/action-run.js';
 import { WARNING } from '#libs/component-model/run-output.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
+import { MAX_NESTING, nestsTooDeep } from '#libs/framing/json-text.js';
 import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
 import { contextOf, type ActionContext } from './action-context.js';
 import { type BoundComponent } from './component.js';

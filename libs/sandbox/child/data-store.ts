@@ -1,7 +1,7 @@
 import { storeKeyFault, storeValueFault, ttlFault } from '#libs/component-model/data-store-calls.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { wellFormed } from '#libs/kernel/well-formed.js';
-import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
+import { MAX_NESTING, nestsTooDeep } from '#libs/framing/json-text.js';
 import { type Execution } from './execution.js';
 import { type StoreLink } from './store-link.js';
 

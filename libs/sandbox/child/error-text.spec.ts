@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { encodeRecord, ERROR_LIMITS, type ErrorText } from '../protocol/protocol.js';
+import { ERROR_LIMITS, type ErrorText } from '../protocol/protocol.js';
+import { encodeRecord } from '#libs/framing/records.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { textOfError } from './error-text.js';
 import { writesIn } from './file-hint.js';

@@ -1,4 +1,4 @@
-import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
+import { MAX_NESTING, nestsTooDeep } from '#libs/framing/json-text.js';
 import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
 import { channelFault, keyFault } from '../protocol/run-names.js';
 import { emitBytes, logBytes, replyBytes } from '../protocol/run-size.js';

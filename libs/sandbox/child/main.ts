@@ -2,14 +2,8 @@
 import { Socket } from 'node:net';
 import os from 'node:os';
 import { NO_RUN } from '../protocol/late-work.js';
-import {
-  DOWN_FD,
-  MAX_RECORD_BYTES,
-  RecordParser,
-  type ChildSettings,
-  type HostMessage,
-  type RawRecord,
-} from '../protocol/protocol.js';
+import { type ChildSettings, type HostMessage } from '../protocol/protocol.js';
+import { DOWN_FD, MAX_RECORD_BYTES, RecordParser, type RawRecord } from '#libs/framing/records.js';
 import { splitBundle } from '../protocol/source-map.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type BoundCall } from '../sandbox.js';

@@ -1,4 +1,4 @@
-import { MAX_NESTING, nestsTooDeep } from '../protocol/json-text.js';
+import { MAX_NESTING, nestsTooDeep } from '#libs/framing/json-text.js';
 import { TEXT_LIMITS } from '../protocol/protocol.js';
 import { isFraming, isHeaderName, isHeaderValue, sizeOfHeader } from '../protocol/reply-headers.js';
 import { messageOf } from '#libs/kernel/error-message.js';

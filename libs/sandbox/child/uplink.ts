@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
-import { HEADER_BYTES, SPILL_FD, UP_FD, writeHeader, type ChildMessage } from '../protocol/protocol.js';
+import { SPILL_FD, type ChildMessage } from '../protocol/protocol.js';
+import { HEADER_BYTES, UP_FD, writeHeader } from '#libs/framing/records.js';
 
 const FLUSH_AT = 256 * 1024;
 

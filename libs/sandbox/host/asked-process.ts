@@ -1,7 +1,7 @@
 import { type JailLauncher } from './jail-launcher.js';
 import { type JailSpec, type SpawnPlan } from '../jail/jail-level.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
-import { ProtocolBreach, type RawRecord } from '../protocol/protocol.js';
+import { ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
 
 export type Outcome<T> =
   | { readonly kind: 'answer'; readonly answer: T }

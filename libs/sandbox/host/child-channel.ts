@@ -1,13 +1,6 @@
 import { parseChildMessage } from '../protocol/child-message.js';
-import {
-  encodeRecord,
-  MAX_CHILD_RECORD_BYTES,
-  ProtocolBreach,
-  RecordParser,
-  type ChildMessage,
-  type HostMessage,
-  type RawRecord,
-} from '../protocol/protocol.js';
+import { MAX_CHILD_RECORD_BYTES, type ChildMessage, type HostMessage } from '../protocol/protocol.js';
+import { encodeRecord, ProtocolBreach, RecordParser, type RawRecord } from '#libs/framing/records.js';
 
 /** Message of a child that has loaded its bundle. */
 export type RunMessage = Exclude<

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LATE_RECORD_BYTES } from '../protocol/late-work.js';
-import { encodeRecord, MAX_CHILD_RECORD_BYTES, MB, RUN_LIMITS } from '../protocol/protocol.js';
+import { MAX_CHILD_RECORD_BYTES, MB, RUN_LIMITS } from '../protocol/protocol.js';
+import { encodeRecord } from '#libs/framing/records.js';
 import { RunsMemory } from './runs-memory.js';
 import { type RunOutcome, SandboxGone } from '../sandbox.js';
 import { fuzzedBytes, plainRecord } from '../testing/fuzzed-records.js';

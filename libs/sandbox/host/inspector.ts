@@ -17,7 +17,8 @@ import { DEFAULT_JAIL_LIMITS, JailLauncher } from './jail-launcher.js';
 import { type JailLevel } from '../jail/jail-level.js';
 import { parseMetadata } from '../protocol/metadata-validation.js';
 import { causeOf } from './process-end.js';
-import { encodeRecord, type ChildSettings, type RawRecord } from '../protocol/protocol.js';
+import { type ChildSettings } from '../protocol/protocol.js';
+import { encodeRecord, type RawRecord } from '#libs/framing/records.js';
 import { Standby } from './standby.js';
 
 export interface InspectorOptions {

@@ -1,6 +1,5 @@
-import { textOf } from '../protocol/child-message.js';
+import { textOf, ProtocolBreach } from '#libs/framing/records.js';
 import { type LateKind, NO_RUN, ToldOnce } from '../protocol/late-work.js';
-import { ProtocolBreach } from '../protocol/protocol.js';
 import { type LogLine, WARNING } from '#libs/component-model/run-output.js';
 import { type RunCollector } from './run-collector.js';
 

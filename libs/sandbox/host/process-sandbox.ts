@@ -5,7 +5,7 @@ import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
-import { ProtocolBreach, recordBytes, type RawRecord } from '../protocol/protocol.js';
+import { ProtocolBreach, recordBytes, type RawRecord } from '#libs/framing/records.js';
 import {
   type BoundCall,
   type HeldMemory,

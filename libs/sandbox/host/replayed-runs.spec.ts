@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { encodeRecord, MB } from '../protocol/protocol.js';
+import { MB } from '../protocol/protocol.js';
+import { encodeRecord } from '#libs/framing/records.js';
 import { type RunOutcome } from '../sandbox.js';
 import { WrittenChild } from '../testing/written-child.js';
 import { ProcessSandbox } from './process-sandbox.js';

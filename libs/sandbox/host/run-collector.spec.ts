@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProtocolBreach, RUN_LIMITS } from '../protocol/protocol.js';
+import { RUN_LIMITS } from '../protocol/protocol.js';
+import { ProtocolBreach } from '#libs/framing/records.js';
 import { RunCollector } from './run-collector.js';
 import { NOTE_BYTES } from '../protocol/run-size.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';

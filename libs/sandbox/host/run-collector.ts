@@ -1,7 +1,7 @@
 import { dictionary } from '#libs/kernel/dictionary.js';
-import { textOf } from '../protocol/child-message.js';
-import { isPlainJson } from '../protocol/json-text.js';
-import { ProtocolBreach, RUN_LIMITS } from '../protocol/protocol.js';
+import { textOf, ProtocolBreach } from '#libs/framing/records.js';
+import { isPlainJson } from '#libs/framing/json-text.js';
+import { RUN_LIMITS } from '../protocol/protocol.js';
 import { emitBytes, logBytes, NOTE_BYTES, replyBytes } from '../protocol/run-size.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type HeldMemory, type RunOutcome } from '../sandbox.js';

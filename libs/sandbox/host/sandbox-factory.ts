@@ -10,7 +10,8 @@ import { type JailLevel, type JailSpec, type SpawnPlan } from '../jail/jail-leve
 import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
 import { causeOf, userError } from './process-end.js';
 import { ProcessSandbox } from './process-sandbox.js';
-import { encodeRecord, MB, ProtocolBreach, type ChildSettings } from '../protocol/protocol.js';
+import { MB, type ChildSettings } from '../protocol/protocol.js';
+import { encodeRecord, ProtocolBreach } from '#libs/framing/records.js';
 import { RunsMemory } from './runs-memory.js';
 import { BundleNotLoaded, type SandboxFactory, type SandboxSpec } from '../sandbox.js';
 import { type UserError } from '#libs/component-model/run-output.js';

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { parseChildMessage } from '../protocol/child-message.js';
-import { type ChildMessage, ProtocolBreach, STORE_CALLS } from '../protocol/protocol.js';
+import { type ChildMessage, STORE_CALLS } from '../protocol/protocol.js';
+import { ProtocolBreach } from '#libs/framing/records.js';
 import { StoreCalls } from './store-calls.js';
 
 const ID = 'ds_abcdef';

@@ -1,14 +1,8 @@
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { textOf } from '../protocol/child-message.js';
-import { isPlainJson } from '../protocol/json-text.js';
-import {
-  type ChildMessage,
-  type HostMessage,
-  ProtocolBreach,
-  STORE_CALLS,
-  type StoreError,
-} from '../protocol/protocol.js';
+import { textOf, ProtocolBreach } from '#libs/framing/records.js';
+import { isPlainJson } from '#libs/framing/json-text.js';
+import { type ChildMessage, type HostMessage, STORE_CALLS, type StoreError } from '../protocol/protocol.js';
 import { type BoundProp } from '../sandbox.js';
 
 type Call = Extract<ChildMessage, readonly ['q', ...unknown[]]>;

@@ -5,16 +5,8 @@ import { setPriority } from 'node:os';
 import path from 'node:path';
 import { types } from 'node:util';
 import { cpuMsOf } from '../host/process-cpu.js';
-import {
-  DOWN_FD,
-  INPUT_FD,
-  MAX_CHILD_RECORD_BYTES,
-  MB,
-  ProtocolBreach,
-  RecordParser,
-  UP_FD,
-  type RawRecord,
-} from '../protocol/protocol.js';
+import { INPUT_FD, MAX_CHILD_RECORD_BYTES, MB } from '../protocol/protocol.js';
+import { DOWN_FD, ProtocolBreach, RecordParser, UP_FD, type RawRecord } from '#libs/framing/records.js';
 import { type Cgroup } from './cgroups.js';
 import { entered } from './entry.js';
 import { type JailLevel, type JailSpec, type SpawnPlan } from './jail-level.js';

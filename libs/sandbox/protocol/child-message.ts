@@ -1,15 +1,8 @@
 /** Validates messages of a child. A child runs untrusted code, so every message is hostile input. */
-import { isUtf8 } from 'node:buffer';
 import { wellFormedJson } from '#libs/kernel/well-formed.js';
 import { isLateKind, LATE_DETAIL_BYTES } from './late-work.js';
-import {
-  ERROR_LIMITS,
-  ProtocolBreach,
-  TEXT_LIMITS,
-  type ChildMessage,
-  type ErrorText,
-  type RawRecord,
-} from './protocol.js';
+import { ERROR_LIMITS, TEXT_LIMITS, type ChildMessage, type ErrorText } from './protocol.js';
+import { ProtocolBreach, textOf, type RawRecord } from '#libs/framing/records.js';
 import { isStoreCall } from './store-call.js';
 import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
@@ -59,12 +52,6 @@ const isPart = (value: unknown, room: ErrorRoom, depth: number): value is ErrorT
 
 const isError = (value: unknown): value is ErrorText =>
   isPart(value, { chars: ERROR_LIMITS.chars, count: ERROR_LIMITS.count + 1 }, 0);
-
-/** Decodes bytes of a child. Throws ProtocolBreach for invalid UTF-8, which would grow when decoded. */
-export const textOf = (bytes: Buffer): string => {
-  if (!isUtf8(bytes)) fail('bytes that are no UTF-8');
-  return bytes.toString('utf8');
-};
 
 const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) => boolean> = {
   ready: (m, raw) => m.length === 1 && raw === 0,

@@ -1,12 +1,12 @@
-import { textOf } from './child-message.js';
+import { textOf, ProtocolBreach } from '#libs/framing/records.js';
 import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type FieldRule, METADATA_FIELDS, PROP_FIELDS } from '#libs/component-model/metadata-fields.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { WARNING_LIMITS } from '#libs/component-model/warning-limits.js';
 import { wellFormedJson } from '#libs/kernel/well-formed.js';
-import { isPlainJson } from './json-text.js';
+import { isPlainJson } from '#libs/framing/json-text.js';
 import { tooManyProps } from '#libs/component-model/prop-limits.js';
-import { MB, ProtocolBreach } from './protocol.js';
+import { MB } from './protocol.js';
 
 /**
  * Upper bound on entries of a list from a hostile child. Metadata comes from a process that ran the component's code.

@@ -1,5 +1,6 @@
 import { LATE_KINDS } from '../protocol/late-work.js';
-import { HEADER_BYTES, MAX_CHILD_RECORD_BYTES, RUN_LIMITS, TEXT_LIMITS, writeHeader } from '../protocol/protocol.js';
+import { MAX_CHILD_RECORD_BYTES, RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
+import { HEADER_BYTES, writeHeader } from '#libs/framing/records.js';
 
 type Random = () => number;
 

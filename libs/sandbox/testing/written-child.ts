@@ -1,11 +1,6 @@
 import { type ProcessEnd } from '../jail/jailed-process.js';
-import {
-  MAX_CHILD_RECORD_BYTES,
-  MAX_RECORD_BYTES,
-  ProtocolBreach,
-  RecordParser,
-  type HostMessage,
-} from '../protocol/protocol.js';
+import { MAX_CHILD_RECORD_BYTES, type HostMessage } from '../protocol/protocol.js';
+import { MAX_RECORD_BYTES, ProtocolBreach, RecordParser } from '#libs/framing/records.js';
 import { type ProcessSandbox, type SandboxProcess } from '../host/process-sandbox.js';
 
 /** Child whose records a spec writes, read as JailedProcess reads a socket. */

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { pipeline, Transform, type TransformCallback } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Parser, type ReadEntry } from 'tar';
-import { DOWN_FD, RecordParser, UP_FD } from '../protocol/protocol.js';
+import { DOWN_FD, RecordParser, UP_FD } from '#libs/framing/records.js';
 import {
   ANSWER_BYTES,
   ANSWER_PARTS,

@@ -1,7 +1,7 @@
 import { AskedProcess, type Outcome } from '../host/asked-process.js';
 import { JailLauncher } from '../host/jail-launcher.js';
 import { type JailLevel } from '../jail/jail-level.js';
-import { HEADER_BYTES } from '../protocol/protocol.js';
+import { HEADER_BYTES } from '#libs/framing/records.js';
 import {
   encodeUnpack,
   MAX_ANSWER_BYTES,

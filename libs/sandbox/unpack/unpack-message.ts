@@ -2,8 +2,8 @@
  * Messages between host and the process that unpacks one tarball, as records of ../protocol/protocol.ts. The process
  * parses bytes that a stranger made, so every answer is hostile input.
  */
-import { nestsTooDeep } from '../protocol/json-text.js';
-import { encodeRecord, ProtocolBreach, type RawRecord } from '../protocol/protocol.js';
+import { nestsTooDeep } from '#libs/framing/json-text.js';
+import { encodeRecord, ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
 
 /** Message from host. `open` comes first. `next` asks for more until an answer is the last one. */
 export type UnpackOrder =

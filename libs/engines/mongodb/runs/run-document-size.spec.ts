@@ -3,7 +3,7 @@ import { BSON } from 'mongodb';
 import { DEDUPE_LIMITS } from '#libs/runner/dedupe-memory.js';
 import { MOST_ABOVE } from '#libs/runner/lane-tracker.js';
 import { type RunCommit } from '#libs/runner/run-journal.js';
-import { RUN_LIMITS, TEXT_LIMITS } from '#libs/sandbox/protocol/protocol.js';
+import { RUN_LIMITS, TEXT_LIMITS } from '#libs/sandbox/index.js';
 import { changeOf, newDocument, updateOf } from './run-document.js';
 import { RunInbox } from './run-inbox.js';
 

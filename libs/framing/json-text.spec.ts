@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { depthOf, isPlainJson } from './json-text.js';
-import { mulberry } from '../testing/random.js';
+import { mulberry } from '#libs/sandbox/testing/random.js';
 
 const valueOf = (random: () => number, depth: number): unknown => {
   const kind = Math.floor(random() * (depth === 0 ? 4 : 6));
