@@ -1,12 +1,8 @@
 import path from 'node:path';
 import { WrongSettings, type Config } from '#libs/config/index.js';
 import { wrongDenial } from '#libs/packages/deny-list.js';
-import {
-  DEFAULT_PACKAGE_LIMITS,
-  type InstallFacts,
-  PackageStore,
-  type PackageStoreOptions,
-} from '#libs/packages/package-store.js';
+import { type InstallFacts, PackageStore, type PackageStoreOptions } from '#libs/packages/package-store.js';
+import { DEFAULT_PACKAGE_LIMITS } from '#libs/packages/package-limits.js';
 import { type RegistryRule } from '#libs/packages/registry-rules.js';
 import { type JailLevel } from '#libs/sandbox/index.js';
 

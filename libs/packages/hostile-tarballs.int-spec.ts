@@ -8,7 +8,7 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { tryLevel, type JailLevel, type JailName, TarballJail, type UnpackResult } from '#libs/sandbox/index.js';
 import { type UnpackLimits } from '#libs/sandbox/unpack/unpack-message.js';
 import { ContentStore } from './content-store.js';
-import { DEFAULT_PACKAGE_LIMITS } from './package-store.js';
+import { DEFAULT_PACKAGE_LIMITS } from './package-limits.js';
 
 const available: JailLevel[] = [];
 for (const name of ['jail (bwrap)', 'jail (unshare)', 'process'] as JailName[]) {

@@ -1,5 +1,5 @@
 /**
- * Messages between host and build process, as records of ../protocol/protocol.ts. The process does not run a
+ * Messages between host and build process, as records of libs/framing. The process does not run a
  * component's code, but its parser reads it. So every answer is hostile input.
  */
 import { encodeRecord, ProtocolBreach, type RawRecord } from '#libs/framing/records.js';

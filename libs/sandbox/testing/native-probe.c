@@ -1,5 +1,5 @@
 /* Does from machine code what a component could do after breaking out of Node. The file in its last argument names the
-   action. The result is one record on descriptor 4 (protocol/protocol.ts). As an addon of Node (NATIVE_ADDON), it exports
+   action. The result is one record on descriptor 4 (libs/framing/records.ts). As an addon of Node (NATIVE_ADDON), it exports
    `run`, which takes the action and returns the result. */
 #define _GNU_SOURCE
 #include <errno.h>

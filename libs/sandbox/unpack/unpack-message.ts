@@ -1,5 +1,5 @@
 /**
- * Messages between host and the process that unpacks one tarball, as records of ../protocol/protocol.ts. The process
+ * Messages between host and the process that unpacks one tarball, as records of libs/framing. The process
  * parses bytes that a stranger made, so every answer is hostile input.
  */
 import { nestsTooDeep } from '#libs/framing/json-text.js';
