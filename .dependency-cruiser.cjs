@@ -69,7 +69,7 @@ const rooms = {
   ],
   // What the apps are put together from.
   hosting: ['config', 'http', 'kernel', 'sandbox', 'telemetry'],
-  cluster: ['ingress', 'kernel', 'telemetry'],
+  cluster: ['ingress', 'kernel', 'stream-log', 'telemetry'],
   composition: [
     ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],
     ...['delivery', 'egress', 'events', 'framing', 'hosting', 'http', 'ingress'],
@@ -90,6 +90,7 @@ const rooms = {
     ...['telemetry', 'tenancy', 'webhooks'],
   ],
   archive: [
+    'cluster',
     'composition',
     'config',
     'data-stores',

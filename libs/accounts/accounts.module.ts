@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { ConnectAccountController } from './connect-account/connect-account.controller.js';
@@ -16,13 +16,14 @@ import { ListAccountsHandler } from './list-accounts/list-accounts.query.js';
 import { ACCOUNT_ENV } from './ports.js';
 import { UpdateAccountController } from './update-account/update-account.controller.js';
 import { UpdateAccountHandler } from './update-account/update-account.handler.js';
+import { ACCOUNT_LIMITS, type AccountLimits } from './limits.js';
 
 export interface AccountsPorts {
   readonly handleCommand: HandleCommand;
   readonly readModels: ReadModelStore;
   readonly vault: Vault;
   readonly clock: Clock;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: AccountLimits;
   /** Names of variables that credentials may refer to. */
   readonly allowedEnv: readonly string[];
 }
@@ -53,7 +54,7 @@ export class AccountsModule {
         { provide: VAULT, useValue: ports.vault },
         { provide: CLOCK, useValue: ports.clock },
         { provide: ACCOUNT_ENV, useValue: ports.allowedEnv },
-        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? ACCOUNT_LIMITS },
       ],
     };
   }

@@ -4,9 +4,9 @@ import { type Caller } from '#libs/http/callers.js';
 import { type ConfigureHttpOptions } from '#libs/http/configure-http.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, itemsOf } from '#libs/http/testing/replies.js';
-import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { accountAuths, AccountCleanUpReactor, accountProjections, AccountsModule, AccountsView } from './index.js';
+import { accountAuths, AccountCleanUpReactor, accountsContext, AccountsModule, AccountsView } from './index.js';
+import { ACCOUNT_LIMITS } from './limits.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -26,12 +26,12 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
 const world = async () => {
   const view = new AccountsView();
   const plane = await ControlPlane.start({
-    projections: accountProjections,
+    projections: accountsContext.projections,
     views: [view],
     reactors: ({ events, vault }) => [new AccountCleanUpReactor({ events, vault })],
   });
   closing.push(() => plane.stop());
-  const resourceLimits = { ...DEFAULT_RESOURCE_LIMITS, accountsPerWorkspace: 3 };
+  const resourceLimits = { ...ACCOUNT_LIMITS, accountsPerWorkspace: 3 };
   const serving = async (configure: Partial<ConfigureHttpOptions> = {}) => {
     const app = await httpTestApp({
       imports: [AccountsModule.forRoot({ ...plane.ports(), resourceLimits, allowedEnv: ['TOKEN'] })],

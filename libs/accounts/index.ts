@@ -1,10 +1,7 @@
-import { accountsProjection } from './read-models/accounts.projection.js';
-
+export { accountsContext } from './context.js';
 export { AccountsModule } from './accounts.module.js';
 export { accountAuths, AccountsView } from './accounts-view.js';
 export { AccountCleanUpReactor } from './clean-up/account-clean-up.reactor.js';
 export { account } from './domain/account.js';
 export { AccountRefresher, EVENTS_WAIT_MS } from './refresh/account-refresher.js';
 export { type PostForm, TokenRefused } from './refresh/token-grant.js';
-
-export const accountProjections = [accountsProjection];

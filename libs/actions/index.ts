@@ -1,1 +1,2 @@
+export { actionsContext } from './context.js';
 export { ActionsModule } from './actions.module.js';

@@ -12,13 +12,14 @@ import {
 } from './archive-format.js';
 import { type ArchiveReader, UnusableArchive } from './archive-reader.js';
 import { ArchiveSeal } from './archive-seal.js';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { type MovedEngines } from './export-installation.js';
 import { topicOf } from '#libs/delivery/retry-schedule.js';
 import { importEvents, ownersIn } from './import-events.js';
 import { ImportMark } from './import-mark.js';
 import { importRecords } from './import-records.js';
-import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '#libs/composition/rebuild.js';
+import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '#libs/cluster/rebuild.js';
+import { everyReadModel } from '#libs/composition/read-models.js';
 import { topicPolicy } from '#libs/composition/topic-policy.js';
 
 export interface ImportOptions extends RebuildObserver {
@@ -76,7 +77,7 @@ export const importInstallation = async (options: ImportOptions): Promise<Import
   }
 
   // 4. Read models, which follow from the rest.
-  const rebuilt = await rebuildReadModels(engines, config, options);
+  const rebuilt = await rebuildReadModels(engines, everyReadModel(config), options);
   await assertStopped();
   await mark.reach('done');
   return { leftOut, rebuilt };

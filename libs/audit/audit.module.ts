@@ -8,7 +8,8 @@ import { GetResourceAtHandler } from './get-audit/get-resource-at.query.js';
 import { ListHistoryHandler } from './get-audit/list-history.query.js';
 import { ListWorkspaceAuditController } from './list-workspace-audit/list-workspace-audit.controller.js';
 import { ListWorkspaceAuditHandler } from './list-workspace-audit/list-workspace-audit.query.js';
-import { AUDITABLE_RESOURCES, type AuditableResource } from './ports.js';
+import { type AuditableResource } from '#libs/kernel/auditable.js';
+import { AUDITABLE_RESOURCES } from './ports.js';
 
 export interface AuditPorts {
   readonly events: EventStore;

@@ -9,7 +9,8 @@ import { context } from '#libs/kernel/testing/counter.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
-import { auditable, AuditModule } from './index.js';
+import { auditable } from '#libs/kernel/auditable.js';
+import { AuditModule } from './index.js';
 
 interface Renamed {
   readonly type: 'Renamed';

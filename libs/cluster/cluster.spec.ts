@@ -4,7 +4,8 @@ import { type Pressure, type ProcessRegistry, type ProcessReport } from '#libs/k
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { appliedEverywhere, ClusterBacklog, highestOf, ProcessReporter, readModelsApplied } from './cluster.js';
-import { projections, readModelsIn } from '#libs/composition/control-plane.js';
+import { projections } from '#libs/composition/contexts.js';
+import { readModelsIn } from '#libs/composition/read-models.js';
 import { pressureOf } from '#libs/composition/pressure.js';
 
 class Registry implements ProcessRegistry {

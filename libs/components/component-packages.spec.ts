@@ -4,7 +4,7 @@ import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { type Caller } from '#libs/http/callers.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { ComponentsModule, componentsProjections } from './index.js';
+import { ComponentsModule, componentsContext } from './index.js';
 import { COMPONENT_CATALOG, type ComponentCatalog } from './published.js';
 import { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from './testing/fakes.js';
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 const world = async () => {
-  const plane = await ControlPlane.start({ projections: componentsProjections });
+  const plane = await ControlPlane.start({ projections: componentsContext.projections });
   const inspector = new FakeInspector();
   inspector.packageVersion = '1.0.0';
   const fetcher = { fetch: (url: string) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };

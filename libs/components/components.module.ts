@@ -4,7 +4,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
@@ -43,6 +43,7 @@ import {
   INSPECTION_LIMITS,
   type InspectionLimits,
 } from './ports.js';
+import { COMPONENT_LIMITS, type ComponentLimits } from './limits.js';
 
 export interface ComponentsPorts {
   readonly handleCommand: HandleCommand;
@@ -57,7 +58,7 @@ export interface ComponentsPorts {
   readonly vault: Vault;
   readonly codeLimits?: CodeLimits;
   readonly inspectionLimits?: InspectionLimits;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: ComponentLimits;
 }
 
 /** Global, because it publishes COMPONENT_CATALOG to other contexts. */
@@ -109,7 +110,7 @@ export class ComponentsModule {
         { provide: COMPONENT_FETCHER, useValue: ports.fetcher },
         { provide: CODE_LIMITS, useValue: ports.codeLimits ?? DEFAULT_CODE_LIMITS },
         { provide: INSPECTION_LIMITS, useValue: ports.inspectionLimits ?? DEFAULT_INSPECTION_LIMITS },
-        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? COMPONENT_LIMITS },
       ],
     };
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { projecting } from '#libs/kernel/testing/projection-specification.js';
 import { history, recorded } from '#libs/kernel/testing/recorded.js';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { componentDecider, type ComponentState } from './domain/component.js';
 import { type ComponentEvent } from './published.js';
 import { packageUsesProjection } from './read-models/package-uses.projection.js';

@@ -1,3 +1,4 @@
+export { componentsContext } from './context.js';
 export { ComponentsModule } from './components.module.js';
 export { componentsProjection } from './read-models/components.projection.js';
 export { crawledFetcher, type FetchText } from './fetch/crawled-fetcher.js';
@@ -23,18 +24,3 @@ export { RegistrySync, type Synced } from './registry/registry-sync.js';
 export { registryFolder } from './registry/registry-folder.js';
 export { RegistrySources, type RegistryPackages, type RegistrySource } from './registry/registry-sources.js';
 export { registryDecider, REGISTRY_WORKSPACE } from './registry/registry-entry.js';
-
-import { type Projection } from '#libs/kernel/projection.js';
-import { codeSizesProjection } from './read-models/code-sizes.projection.js';
-import { packageUsesProjection } from './read-models/package-uses.projection.js';
-import { appsProjection } from './read-models/apps.projection.js';
-import { registryProjection } from './registry/registry.projection.js';
-import { componentsProjection } from './read-models/components.projection.js';
-
-export const componentsProjections: readonly Projection[] = [
-  componentsProjection,
-  codeSizesProjection,
-  registryProjection,
-  packageUsesProjection,
-  appsProjection,
-];

@@ -1,26 +1,14 @@
-import { accountProjections } from '#libs/accounts/index.js';
-import { componentsProjections } from '#libs/components/index.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
-import { dataStoreAccess, dataStoreProjections } from '#libs/data-stores/index.js';
+import { dataStoreAccess } from '#libs/data-stores/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { type Projection } from '#libs/kernel/projection.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { Projectors } from '#libs/kernel/projectors.js';
-import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { type Reactor, ReactorRunner } from '#libs/kernel/reactor.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { ViewFollower } from '#libs/kernel/view-follower.js';
-import { workspaceAuditProjection } from '#libs/audit/index.js';
-import { sourcesProjections } from '#libs/sources/index.js';
-import { subscriptionProjections } from '#libs/subscriptions/index.js';
-import { tenancyProjections, UsageMeter } from '#libs/tenancy/index.js';
-import { webhookProjections } from '#libs/webhooks/index.js';
-import { type ReadModels } from '#libs/cluster/cluster.js';
+import { UsageMeter } from '#libs/tenancy/index.js';
 import { type Engines } from './engines.js';
-import { notificationProjections } from '#libs/notifications/index.js';
-import { makeViews, type Views } from './views.js';
-import { makeUpcasters } from './upcasters.js';
+import { makeUpcasters, makeViews, projections, type Views } from './contexts.js';
 
 /** The parts of the control plane that every process has. */
 export interface ControlPlane {
@@ -38,31 +26,6 @@ export interface ControlPlane {
 export interface WholeControlPlane extends ControlPlane {
   readonly projectors: Projectors;
 }
-
-/** Categories of the resources whose events the workspace's audit log shows. */
-const AUDITED = [
-  ...['workspace', 'apikey', 'component', 'source', 'subscription', 'auto_subscription', 'webhook'],
-  ...['datastore', 'account', 'error_emails'],
-];
-
-/** Every read model over the event log; `sluice rebuild` rebuilds the same ones. */
-export const projections: readonly Projection[] = [
-  ...tenancyProjections,
-  ...componentsProjections,
-  ...sourcesProjections,
-  ...subscriptionProjections,
-  ...webhookProjections,
-  ...dataStoreProjections,
-  ...accountProjections,
-  ...notificationProjections,
-  workspaceAuditProjection(AUDITED),
-];
-
-/** The read models over the event log, in a store. */
-export const readModelsIn = (store: ReadModelStore): ReadModels => ({
-  store,
-  schemas: projections.map(({ schema }) => schema),
-});
 
 /** Starts command handling, read models and in-memory tables with those of `own`, and catches up with the log. */
 export const startControlPlane = async (
@@ -117,14 +80,3 @@ export const dataStoresOf = (
     clock,
     onFailure: (error) => logger.error({ err: error }, 'data_stores.failed'),
   });
-
-export const startReactors = async (
-  { engines, upcasters }: Pick<ControlPlane, 'engines' | 'upcasters'>,
-  reactors: readonly Reactor[],
-  onFailure: (error: Error) => void,
-): Promise<readonly ReactorRunner[]> => {
-  const { events, readModels } = engines;
-  const runners = reactors.map((reactor) => new ReactorRunner({ reactor, events, readModels, upcasters, onFailure }));
-  await Promise.all(runners.map((runner) => runner.start()));
-  return runners;
-};

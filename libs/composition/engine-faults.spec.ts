@@ -13,7 +13,7 @@ import { ResponseRelay } from '#libs/ingress/response-relay.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { sourceTopics } from '#libs/runner/source-topics.js';
-import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
+import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type OnSettled } from '#libs/stream-log/stream-log.js';
 import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap, setUpUser } from '#libs/tenancy/index.js';
@@ -22,7 +22,7 @@ import { startControlPlane, type WholeControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type Engines } from './engines.js';
 import { httpBytesOf } from './pressure.js';
-import { streamProjections, streamProjector } from './stream-projections.js';
+import { streamReadModels } from './read-models.js';
 import { topicPolicy, webhookTopics } from './topic-policy.js';
 
 /** Ports that the API calls. */
@@ -125,8 +125,9 @@ beforeAll(async () => {
     throw error;
   };
   plane = await startControlPlane(engines, systemClock, onFailure, onFailure);
-  const { summaries, attempts } = streamProjections(loadConfig({ SLUICE_DATA_DIR: dir }, () => undefined));
-  projectors = [streamProjector(engines, summaries, onFailure), streamProjector(engines, attempts, onFailure)];
+  projectors = streamReadModels(loadConfig({ SLUICE_DATA_DIR: dir }, () => undefined)).map(
+    ({ projection }) => new StreamProjector({ ...engines, projection, onFailure }),
+  );
   for (const each of projectors) await each.start();
   const owner = await bootstrap({ ...plane, callers: plane.views.callers }, KEY);
   if (owner.position !== undefined) await plane.projectors.waitFor(owner.position, 10_000);

@@ -9,7 +9,8 @@ import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { ClaimedLanes } from '#libs/stream-log/testing/claimed-lanes.js';
 import { createLogger } from '#libs/telemetry/index.js';
 import { followControlPlane } from './control-plane.js';
-import { LeasedReaders } from './leased-readers.js';
+import { type LeasedReaders } from '#libs/cluster/leased-readers.js';
+import { leasedReaders } from './roles/projector.js';
 import { createFixedTopics, topicPolicy } from './topic-policy.js';
 
 const fail = (error: Error): never => {
@@ -31,7 +32,7 @@ const readersOn = async (engines: EmbeddedEngines, lanes: LaneWrites): Promise<L
   await createFixedTopics(engines.log, topics);
   const faultOf = (): undefined => undefined;
   const plane = await followControlPlane({ ...engines, lanes, faultOf }, systemClock, fail);
-  const readers = new LeasedReaders({
+  const readers = leasedReaders({
     config,
     plane,
     topics,

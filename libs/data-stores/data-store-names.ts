@@ -7,12 +7,13 @@ import { type Position, streamName } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand, load } from '#libs/kernel/handle-command.js';
 import { newCommandId, newId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { checkedName, dataStore, type DataStoreState, type ExistingDataStore } from './domain/data-store.js';
 import { dataStoreName, type DataStoreNameState, nameStreamId } from './domain/data-store-name.js';
 import { dataStoresProjection } from './read-models/data-stores.projection.js';
+import { type DataStoreLimits } from './limits.js';
 
 const MAX_ROUNDS = 20;
 /** Age after which a reservation by a new name that was never given counts as left by a crash. */
@@ -40,7 +41,7 @@ export class DataStoreNames {
     @Inject(UPCASTERS) private readonly upcasters: Upcasters,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: DataStoreLimits,
   ) {}
 
   /** State of a data store of the workspace, from the log. `none` for one of another workspace. */

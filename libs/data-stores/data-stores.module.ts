@@ -3,7 +3,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { CreateDataStoreController } from './create-data-store/create-data-store.controller.js';
@@ -22,6 +22,7 @@ import { RecordsController } from './records/records.controller.js';
 import { RenameDataStoreController } from './rename-data-store/rename-data-store.controller.js';
 import { RenameDataStoreHandler } from './rename-data-store/rename-data-store.handler.js';
 import { StoredDataStoreCatalog } from './stored-data-store-catalog.js';
+import { DATA_STORE_LIMITS, type DataStoreLimits } from './limits.js';
 
 export interface DataStoresPorts {
   readonly handleCommand: HandleCommand;
@@ -30,7 +31,7 @@ export interface DataStoresPorts {
   readonly readModels: ReadModelStore;
   readonly records: DataStoreRecords;
   readonly clock: Clock;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: DataStoreLimits;
 }
 
 /** Global, because it publishes DATA_STORE_CATALOG to other contexts. */
@@ -66,7 +67,7 @@ export class DataStoresModule {
         { provide: READ_MODELS, useValue: ports.readModels },
         { provide: DATA_STORE_RECORDS, useValue: ports.records },
         { provide: CLOCK, useValue: ports.clock },
-        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DATA_STORE_LIMITS },
       ],
     };
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { dataStore, type DataStoreState } from './domain/data-store.js';
 import { dataStoreName, type DataStoreNameState } from './domain/data-store-name.js';
 import { type DataStoreEvent, type DataStoreNameEvent } from './published.js';

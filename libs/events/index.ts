@@ -1,3 +1,4 @@
+export { eventsContext } from './context.js';
 export { EventStreams } from './stream-events/event-streams.js';
 export { unsentLimits } from './stream-events/unsent-bytes.js';
 export { EventsModule } from './events.module.js';

@@ -1,5 +1,5 @@
 /** What the ids of the API name, by prefix (docs/reference/rest-api.md#id-prefixes). */
-const KINDS = {
+export const ID_KINDS = {
   sc: 'a component',
   dc: 'a source',
   ds: 'a data store',
@@ -22,16 +22,16 @@ const ID = /^([a-z]{1,4})_[0-9a-zA-Z]{6,}$/;
 /** Kind of what an id names, such as `a webhook`. Undefined for a text that is no id of the API. */
 export const kindOfId = (id: string): string | undefined => {
   const prefix = ID.exec(id)?.[1];
-  return prefix !== undefined && Object.hasOwn(KINDS, prefix) ? KINDS[prefix as keyof typeof KINDS] : undefined;
+  return prefix !== undefined && Object.hasOwn(ID_KINDS, prefix) ? ID_KINDS[prefix as keyof typeof ID_KINDS] : undefined;
 };
 
 /**
  * Hint for an error about an id of another kind than `wanted`, such as `: wh_… is the id of a webhook, and that of a
  * source begins with dc_`. Empty for an id of the right kind and for any other text.
  */
-export const otherKindHint = (id: string, wanted: keyof typeof KINDS): string => {
+export const otherKindHint = (id: string, wanted: keyof typeof ID_KINDS): string => {
   const kind = kindOfId(id);
-  const meant: string = KINDS[wanted];
+  const meant: string = ID_KINDS[wanted];
   if (kind === undefined || kind === meant) return '';
   return `: ${id.slice(0, id.indexOf('_'))}_… is the id of ${kind}, and the id of ${meant} begins with ${wanted}_`;
 };

@@ -1,33 +1,8 @@
 import { DomainError } from './domain-error.js';
 import { type CollectionSchema, type ReadModelStore, type Where } from './read-model-store.js';
 
-/** Limits on the number of resources. The count is read before a creation, so concurrent creations may exceed them. */
-export interface ResourceLimits {
-  readonly sourcesPerWorkspace: number;
-  readonly webhooksPerWorkspace: number;
-  readonly subscriptionsPerWorkspace: number;
-  readonly autoSubscriptionsPerWorkspace: number;
-  readonly dataStoresPerWorkspace: number;
-  readonly accountsPerWorkspace: number;
-  readonly apiKeysPerUser: number;
-  readonly membersPerWorkspace: number;
-  /** Limit on bytes of component code and bundles. */
-  readonly codeBytesPerWorkspace: number;
-}
-
+/** Limits on the number of resources, which each context declares (Context.limits). */
 export const RESOURCE_LIMITS = Symbol('ResourceLimits');
-
-export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
-  sourcesPerWorkspace: 10_000,
-  webhooksPerWorkspace: 10_000,
-  subscriptionsPerWorkspace: 10_000,
-  autoSubscriptionsPerWorkspace: 20,
-  dataStoresPerWorkspace: 100,
-  accountsPerWorkspace: 1_000,
-  apiKeysPerUser: 100,
-  membersPerWorkspace: 100,
-  codeBytesPerWorkspace: 1024 * 1024 * 1024,
-};
 
 export interface CountedResource {
   /** Plural noun for the error text. */
@@ -38,7 +13,7 @@ export interface CountedResource {
   readonly setting?: string;
 }
 
-/** Throws workspace.limit_reached when the count has reached the limit. */
+/** Throws workspace.limit_reached when the count has reached the limit. Concurrent creations may exceed it. */
 export const checkRoom = async (
   readModels: ReadModelStore,
   schema: CollectionSchema,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { errorEmails, type ErrorEmailsState } from './domain/error-emails.js';
 import { type ErrorEmailsEvent } from './published.js';

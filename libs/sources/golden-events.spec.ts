@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Decider } from '#libs/kernel/decider.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { nameSlugDecider } from './domain/name-slug.js';
 import { sourceDecider, type SourceState } from './domain/source.js';
 import {

@@ -1,6 +1,4 @@
-import { type Projection } from '#libs/kernel/projection.js';
-import { sourcesProjection } from './read-models/sources.projection.js';
-
+export { sourcesContext } from './context.js';
 export { SourcesModule } from './sources.module.js';
 export { sourcesProjection } from './read-models/sources.projection.js';
 export {
@@ -17,5 +15,3 @@ export { nameSlugDecider } from './domain/name-slug.js';
 export { hostEndpointUrls, pathEndpointUrls, type EndpointUrls } from './domain/endpoint-urls.js';
 export { type AppEvents, type ManualRun, type ManualRuns } from './ports.js';
 export { type HookedSource } from './app-hook-index.js';
-
-export const sourcesProjections: readonly Projection[] = [sourcesProjection];

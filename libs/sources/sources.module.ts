@@ -4,7 +4,7 @@ import { type EventStore } from '#libs/kernel/event-store.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import {
   CLOCK,
   EVENT_STORE,
@@ -52,6 +52,7 @@ import {
 } from './ports.js';
 import { PlannedActions } from './plan-action.js';
 import { ACTION_PLANS, type HookRunner, type SourceTopics } from './published.js';
+import { SOURCE_LIMITS, type SourceLimits } from './limits.js';
 
 export interface SourcesPorts {
   readonly handleCommand: HandleCommand;
@@ -68,7 +69,7 @@ export interface SourcesPorts {
   readonly appEvents: AppEvents;
   /** Default: there are none. */
   readonly accounts?: Accounts;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: SourceLimits;
 }
 
 /**
@@ -124,7 +125,7 @@ export class SourcesModule {
         { provide: ACCOUNTS, useValue: ports.accounts ?? { find: () => undefined } },
         { provide: MANUAL_RUNS, useValue: ports.manualRuns },
         { provide: APP_EVENTS, useValue: ports.appEvents },
-        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? SOURCE_LIMITS },
       ],
     };
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { subscription, type SubscriptionState } from './domain/subscription.js';
 import { autoSubscription, type AutoSubscriptionState } from './domain/auto-subscription.js';
 import { type AutoSubscriptionEvent, type SubscriptionEvent } from './published.js';

@@ -1,6 +1,4 @@
-import { autoSubscriptionsProjection } from './read-models/auto-subscriptions.projection.js';
-import { subscriptionsProjection } from './read-models/subscriptions.projection.js';
-
+export { subscriptionsContext } from './context.js';
 export { SubscriptionsModule } from './subscriptions.module.js';
 export {
   DeletedResourceSubscriptionsReactor,
@@ -10,5 +8,3 @@ export { AutoSubscribeReactor, type AutoSubscribeDependencies } from './auto-sub
 export { autoSubscription } from './domain/auto-subscription.js';
 export { subscription } from './domain/subscription.js';
 export { type Replays, type Resources } from './ports.js';
-
-export const subscriptionProjections = [subscriptionsProjection, autoSubscriptionsProjection];

@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { CreateAutoSubscriptionController } from './create-auto-subscription/create-auto-subscription.controller.js';
 import { CreateAutoSubscriptionHandler } from './create-auto-subscription/create-auto-subscription.handler.js';
@@ -20,6 +20,7 @@ import { REPLAYS, type Replays, RESOURCES, type Resources } from './ports.js';
 import { CancelReplayHandler } from './replay-subscription/cancel-replay.handler.js';
 import { ReplaySubscriptionController } from './replay-subscription/replay-subscription.controller.js';
 import { ReplaySubscriptionHandler } from './replay-subscription/replay-subscription.handler.js';
+import { SUBSCRIPTION_LIMITS, type SubscriptionLimits } from './limits.js';
 
 export interface SubscriptionsPorts {
   readonly handleCommand: HandleCommand;
@@ -27,7 +28,7 @@ export interface SubscriptionsPorts {
   readonly clock: Clock;
   readonly resources: Resources;
   readonly replays: Replays;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: SubscriptionLimits;
 }
 
 @Module({
@@ -61,7 +62,7 @@ export class SubscriptionsModule {
         { provide: CLOCK, useValue: ports.clock },
         { provide: RESOURCES, useValue: ports.resources },
         { provide: REPLAYS, useValue: ports.replays },
-        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? SUBSCRIPTION_LIMITS },
       ],
     };
   }

@@ -5,7 +5,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { subscriptionProjections, SubscriptionsModule, DeletedResourceSubscriptionsReactor } from './index.js';
+import { subscriptionsContext, SubscriptionsModule, DeletedResourceSubscriptionsReactor } from './index.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
@@ -26,7 +26,7 @@ const world = async () => {
     { workspaceId: 'o_2' },
   );
   const plane = await ControlPlane.start({
-    projections: subscriptionProjections,
+    projections: subscriptionsContext.projections,
     reactors: ({ events, handleCommand, readModels, projectors, clock }) => [
       new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
     ],
@@ -219,7 +219,7 @@ describe('the lists', () => {
         eventName: '',
         createdAt: String(i).padStart(15, '0'),
       };
-      await plane.readModels.put(subscriptionProjections[0]!.schema, doc);
+      await plane.readModels.put(subscriptionsContext.projections[0].schema, doc);
     }
     expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toHaveLength(1_003);
   });

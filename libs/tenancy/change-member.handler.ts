@@ -4,7 +4,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { mustHaveRoomFor } from './domain/member-limit.js';
 import { memberNotFound, workspace } from './domain/workspace.js';
@@ -14,6 +14,7 @@ import { type WorkspaceDoc, workspacesProjection } from './read-models/workspace
 import { type MemberReply } from './member-reply.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { isIdOf } from '#libs/kernel/ids.js';
+import { type TenancyLimits } from './limits.js';
 
 export interface ChangedMember {
   /** Undefined after a removal. */
@@ -40,7 +41,7 @@ export class ChangeMemberHandler implements ICommandHandler<ChangeMember> {
     @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: TenancyLimits,
   ) {}
 
   async execute({ change, context }: ChangeMember): Promise<ChangedMember> {

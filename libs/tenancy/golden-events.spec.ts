@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { apiKey } from './domain/api-key.js';
 import { user } from './domain/user.js';
 import { workspace } from './domain/workspace.js';

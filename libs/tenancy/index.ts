@@ -1,7 +1,4 @@
-import { apiKeysProjection } from './read-models/api-keys.projection.js';
-import { usersProjection } from './read-models/users.projection.js';
-import { workspacesProjection } from './read-models/workspaces.projection.js';
-
+export { tenancyContext } from './context.js';
 export { CallersView } from './callers-view.js';
 export { apiKey } from './domain/api-key.js';
 export { user } from './domain/user.js';
@@ -32,5 +29,4 @@ export { type LimitReply } from './list-limits/list-limits.controller.js';
 export { QuotaKeeper } from './daily-quotas.js';
 export { type UserDoc, usersProjection } from './read-models/users.projection.js';
 export { UsageMeter } from './usage-meter.js';
-
-export const tenancyProjections = [usersProjection, workspacesProjection, apiKeysProjection];
+export { WorkspaceContents } from './workspace-contents.js';

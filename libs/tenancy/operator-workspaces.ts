@@ -1,13 +1,13 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
-import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { mustHaveRoomFor } from './domain/member-limit.js';
 import { workspace } from './domain/workspace.js';
 import { byOperator } from './operator.js';
 import { type Role } from './published.js';
 import { type RegisteredUser } from './key-register.js';
 import { type RegisteredWorkspace } from './workspace-register.js';
+import { TENANCY_LIMITS } from './limits.js';
 
 /** Workspaces and members that the operator changes on the command line. Their actor is the operator. */
 export interface OperatorWorkspaces {
@@ -63,7 +63,7 @@ export const changeMemberOf = async (
   change: MemberChange,
 ): Promise<boolean> => {
   if (change.type === 'add_member' && !members.has(userId))
-    mustHaveRoomFor(members.size, DEFAULT_RESOURCE_LIMITS.membersPerWorkspace);
+    mustHaveRoomFor(members.size, TENANCY_LIMITS.membersPerWorkspace);
   const command = { ...change, workspaceId, userId, now: clock.now() };
   const { events } = await handleCommand(workspace, workspaceId, command, byOperator(workspaceId));
   return events.length > 0;

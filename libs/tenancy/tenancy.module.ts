@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { AddMemberController } from './add-member/add-member.controller.js';
 import { ChangeMemberHandler } from './change-member.handler.js';
@@ -26,6 +26,7 @@ import { RegisterUserHandler } from './set-up-user/register-user.handler.js';
 import { CallersView } from './callers-view.js';
 import { DAILY_CREDITS } from './daily-quotas.js';
 import { type Usage, USAGE } from './published.js';
+import { TENANCY_LIMITS, type TenancyLimits } from './limits.js';
 
 export interface TenancyPorts {
   readonly handleCommand: HandleCommand;
@@ -35,7 +36,7 @@ export interface TenancyPorts {
   readonly usage: Usage;
   /** Credits that a workspace may use in a UTC day. Default: no limit. */
   readonly dailyCredits?: number;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: TenancyLimits;
   /** Shown by `GET /v1/limits`. */
   readonly limits?: readonly LimitReply[];
 }
@@ -77,7 +78,7 @@ export class TenancyModule {
         { provide: USAGE, useValue: ports.usage },
         { provide: DAILY_CREDITS, useValue: ports.dailyCredits ?? 0 },
         { provide: SERVER_LIMITS, useValue: ports.limits ?? [] },
-        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? TENANCY_LIMITS },
       ],
     };
   }

@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { DEFAULT_RESOURCE_LIMITS, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
@@ -35,6 +35,7 @@ import {
   WEBHOOK_TOPICS,
   type WebhookTopics,
 } from './ports.js';
+import { WEBHOOK_LIMITS, type WebhookLimits } from './limits.js';
 
 export interface WebhooksPorts {
   readonly handleCommand: HandleCommand;
@@ -45,7 +46,7 @@ export interface WebhooksPorts {
   readonly topics: TopicPolicy;
   readonly webhookTopics: WebhookTopics;
   readonly retainedEvents: RetainedEvents;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: WebhookLimits;
   readonly reach: DeliveryReach;
 }
 
@@ -88,7 +89,7 @@ export class WebhooksModule {
         { provide: WEBHOOK_TOPICS, useValue: ports.webhookTopics },
         { provide: DELIVERY_REACH, useValue: ports.reach },
         { provide: RETAINED_EVENTS, useValue: ports.retainedEvents },
-        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? DEFAULT_RESOURCE_LIMITS },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? WEBHOOK_LIMITS },
       ],
     };
   }

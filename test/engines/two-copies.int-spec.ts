@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { projections } from '#libs/composition/control-plane.js';
+import { projections } from '#libs/composition/contexts.js';
 import { counterProblems, missingOf, problemsOf, receivedOf } from '#test/faults/kill9-checks.js';
 import { COUNTER, RELAY, START, TICKER } from '#test/faults/kill9-components.js';
 import { emptyLedger, Gate, KillLoad } from '#test/faults/kill9-load.js';

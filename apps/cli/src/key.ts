@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
+import { makeUpcasters } from '#libs/composition/contexts.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
 import { issueKeyFor, KeyRegister, revokeKeyOf, type RegisteredKey } from '#libs/tenancy/index.js';

@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { type Engines } from '#libs/composition/engines.js';
-import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/composition/rebuild.js';
+import { rebuildReadModels, type Rebuilt, withProjectionLeases } from '#libs/cluster/rebuild.js';
+import { everyReadModel } from '#libs/composition/read-models.js';
 import { type Config } from '#libs/config/index.js';
 import { readModelsRestored } from '#libs/engines/embedded/data-directory.js';
 import { tell, tellRetry } from './progress.js';
@@ -25,12 +26,12 @@ export const registerRebuild = (program: Command): void => {
 
 const rebuild = (engines: Engines, config: Config): Promise<readonly Rebuilt[]> => {
   const work = (): Promise<readonly Rebuilt[]> =>
-    rebuildReadModels(engines, config, {
+    rebuildReadModels(engines, everyReadModel(config), {
       onProgress: (name, events) => tell(`  ${name}: ${events} events so far`),
       onRetry: tellRetry,
     });
   // On the embedded engine this process holds the data directory, and so every projection.
-  return config.engine === 'embedded' ? work() : withProjectionLeases(engines, config, work);
+  return config.engine === 'embedded' ? work() : withProjectionLeases(engines, everyReadModel(config), work);
 };
 
 export const tellRebuilt = (rebuilt: readonly Rebuilt[]): void => {

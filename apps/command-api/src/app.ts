@@ -1,11 +1,11 @@
-import { dataStoresOf, readModelsIn } from '#libs/composition/control-plane.js';
+import { dataStoresOf } from '#libs/composition/control-plane.js';
 import { appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { appliedEverywhere } from '#libs/cluster/cluster.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
 import { runRole } from '#libs/composition/role.js';
 import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
-import { appliedEventsIn } from '#libs/composition/stream-projections.js';
+import { appliedEventsIn, readModelsIn } from '#libs/composition/read-models.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { doorOfApi } from '#libs/composition/pressure.js';
 import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';

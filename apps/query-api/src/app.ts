@@ -1,4 +1,4 @@
-import { readModelsIn } from '#libs/composition/control-plane.js';
+import { readModelsIn } from '#libs/composition/read-models.js';
 import { createApi } from '#libs/composition/api.js';
 import { readModelsApplied } from '#libs/cluster/cluster.js';
 import { queriesOnly } from '#libs/composition/queries-only.js';

@@ -1,22 +1,11 @@
 import { type ApiOptions, appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
-import {
-  dataStoresOf,
-  startControlPlane,
-  startReactors,
-  type WholeControlPlane,
-} from '#libs/composition/control-plane.js';
+import { dataStoresOf, startControlPlane, type WholeControlPlane } from '#libs/composition/control-plane.js';
 import { DiskWatch } from '#libs/composition/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
 import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
-import {
-  accountCleanUpReactor,
-  deletedSourceEventsReactor,
-  dataStoreCleanUpReactor,
-  leftMembersReactor,
-  platformEventsReactor,
-  subscriptionReactors,
-  webhookCleanUpReactor,
-} from '#libs/composition/reactors.js';
+import { reactorsOf } from '#libs/composition/contexts.js';
+import { reactorPorts } from '#libs/composition/reactions.js';
+import { everyReadModel } from '#libs/composition/read-models.js';
 import { checkIsolation, type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
 import { writeServerFile } from '#libs/hosting/server-file.js';
 import { startProblem } from '#libs/hosting/start-problem.js';
@@ -36,12 +25,12 @@ import {
   WrongSettings,
 } from '#libs/config/index.js';
 import { startRegistry } from '#libs/composition/registry.js';
-import { rebuildReadModels } from '#libs/composition/rebuild.js';
+import { rebuildReadModels } from '#libs/cluster/rebuild.js';
 import { type DataDirectory, inspectDataDirectory, readModelsRestored } from '#libs/engines/embedded/data-directory.js';
 import { type EmbeddedEngines, openEmbedded } from '#libs/engines/embedded/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { SubscriptionTable } from '#libs/routing/subscription-table.js';
-import { type ReactorRunner } from '#libs/kernel/reactor.js';
+import { ReactorRunner } from '#libs/kernel/reactor.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
@@ -77,7 +66,7 @@ const readSettings = (): { config: Config; logger: Logger; directory: DataDirect
 /** Rebuilds the read models of an installation that has lost them, because their projections do not start again. */
 const restoreReadModels = async (engines: EmbeddedEngines, config: Config, logger: Logger): Promise<void> => {
   logger.warn({ dataDir: config.dataDir }, 'read_models.rebuilding: read.db is missing');
-  const rebuilt = await rebuildReadModels(engines, config, {
+  const rebuilt = await rebuildReadModels(engines, everyReadModel(config), {
     onProgress: (name, events) => logger.info({ name, events }, 'read_models.rebuilding'),
     onRetry: (name, error) => logger.warn({ name, err: error }, 'read_models.rebuilding_again'),
   });
@@ -140,7 +129,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     hookRunner: roles.runner,
     manualRuns: manualRunsOf({ config, plane, topics }, roles.relay, roles.unread),
     appEvents: appEventsOf({ config, plane, topics, log: edge.log }, roles.unread),
-    appliedEvents: roles.summaries,
+    appliedEvents: roles.readModels.event_summaries,
     inspector: sandboxing.inspector,
     caller: sandboxing.caller,
     packages: sandboxing.packages,
@@ -224,19 +213,14 @@ const start = async (): Promise<void> => {
   await startEmails(own, publicUrl);
 
   // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.
-  const { ingress, summaries, attempts, sourceTopics, webhookTopics } = roles;
+  const { ingress, sourceTopics } = roles;
   const reconciled = await reconcile(plane, sourceTopics);
   const owner = await setUpOwner(plane, config);
-  const cleanUps = [
-    accountCleanUpReactor(plane),
-    webhookCleanUpReactor(plane, attempts, webhookTopics),
-    deletedSourceEventsReactor(summaries, topics),
-    dataStoreCleanUpReactor(plane),
-    leftMembersReactor(plane, plane.projectors),
-    platformEventsReactor(plane, own.platformEvents),
-  ];
-  const reactions = [...subscriptionReactors(plane, topics, plane.projectors), ...cleanUps];
-  const reactors = await startReactors(plane, reactions, onFailure);
+  const reactions = Object.values(reactorsOf(reactorPorts(own, plane.projectors))).map((make) => make());
+  const reactors = [...reactions, ...roles.cleanUps].map(
+    (reactor) => new ReactorRunner({ ...engines, reactor, upcasters: plane.upcasters, onFailure }),
+  );
+  await Promise.all(reactors.map((reactor) => reactor.start()));
   const operationEnded = (sourceId: string): Promise<void> => roles.runner.operationEnded(sourceId);
   const maintenance = await startMaintenance({ config, plane, sourceTopics, operationEnded, logger });
   shutdown.add('maintenance', () => maintenance.stop());
@@ -250,7 +234,7 @@ const start = async (): Promise<void> => {
   const registry = await startRegistry({ config, api, logger });
   shutdown.add('registry', () => registry.stop());
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
-  observe({ plane, readModels: roles, engines, reactors, metrics, readiness, shuttingDown });
+  observe({ plane, readModels: roles.readModels, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
   // Added last and so closed first, so that nothing new comes in while the rest ends.
   shutdown.add('port', () => front.close(5_000));

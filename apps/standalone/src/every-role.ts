@@ -9,7 +9,10 @@ import { startRunnerRole } from '#libs/composition/roles/runner.js';
 import { startSchedulerRole } from '#libs/composition/roles/scheduler.js';
 import { startWebhookWorkerRole } from '#libs/composition/roles/webhook-worker.js';
 import { type Sandboxing } from '#libs/composition/sandboxing.js';
-import { streamProjections, streamProjector } from '#libs/composition/stream-projections.js';
+import { type StreamReadModel } from '#libs/composition/contexts.js';
+import { cleanUpPorts } from '#libs/composition/reactions.js';
+import { streamReadModels } from '#libs/composition/read-models.js';
+import { type Reactor } from '#libs/kernel/reactor.js';
 import { webhookTopics } from '#libs/composition/topic-policy.js';
 import { type Config } from '#libs/config/index.js';
 import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
@@ -20,7 +23,7 @@ import { type Runner } from '#libs/runner/runner.js';
 import { sourceTopics } from '#libs/runner/source-topics.js';
 import { type EndpointUrls } from '#libs/sources/index.js';
 import { type SourceTopics } from '#libs/sources/published.js';
-import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
+import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
@@ -61,7 +64,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   const backlog = new LocalBacklog(handedOver, queuedBytes);
   const relay = new ResponseRelay();
 
-  const { summaries, attempts } = await startStreamReadModels(own, onFailure);
+  const streams = await startStreamReadModels(own, onFailure);
   const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress, pump: 'here' });
   const router = await startRouterRole(own, { backlog, table, room });
   backlog.bind({ worker, router });
@@ -86,31 +89,34 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     relay,
     bytes,
     unread,
-    summaries,
-    attempts,
+    ...streams,
     sourceTopics: sourceTopics({ log, topics, journal, ticks, delayed, forget }),
     webhookTopics: webhookTopics(log, topics, schedule),
   };
 };
 
 export interface StreamReadModels {
-  readonly summaries: StreamProjector;
-  readonly attempts: StreamProjector;
+  readonly readModels: Readonly<Record<StreamReadModel['name'], StreamProjector>>;
+  /** Reactions that clean up these read models. */
+  readonly cleanUps: readonly Reactor[];
 }
 
 /** Starts the read models over the stream log. Those over the event log belong to the control plane. */
-const startStreamReadModels = async (
-  { config, plane, closing, countBacklog }: OneProcess,
-  onFailure: (error: Error) => void,
-): Promise<StreamReadModels> => {
-  const projections = streamProjections(config);
-  const summaries = streamProjector(plane.engines, projections.summaries, onFailure);
-  const attempts = streamProjector(plane.engines, projections.attempts, onFailure);
-  await Promise.all([summaries.start(), attempts.start()]);
-  closing('read models', async () => void (await Promise.all([summaries.stop(), attempts.stop()])));
-  countBacklog('event_summaries', () => summaries.backlog());
-  countBacklog('attempts', () => attempts.backlog());
-  return { summaries, attempts };
+const startStreamReadModels = async (own: OneProcess, onFailure: (error: Error) => void): Promise<StreamReadModels> => {
+  const { config, plane, closing, countBacklog } = own;
+  const ports = cleanUpPorts(own);
+  const started = streamReadModels(config).map(({ name, projection, cleanUp }) => {
+    const projector = new StreamProjector({ ...plane.engines, projection, onFailure });
+    return { name, projector, cleanUp: cleanUp(ports, projector) };
+  });
+  await Promise.all(started.map(({ projector }) => projector.start()));
+  closing('read models', async () => void (await Promise.all(started.map(({ projector }) => projector.stop()))));
+  for (const { name, projector } of started) countBacklog(name, () => projector.backlog());
+  const readModels = Object.fromEntries(started.map(({ name, projector }) => [name, projector]));
+  return {
+    readModels: readModels as StreamReadModels['readModels'],
+    cleanUps: started.map(({ cleanUp }) => cleanUp),
+  };
 };
 
 const roomOf = (disk: DiskWatch, unread: UnreadLimits): Room => ({

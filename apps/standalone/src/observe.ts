@@ -7,7 +7,7 @@ import { type StreamReadModels } from './every-role.js';
 
 export interface Observed {
   readonly plane: WholeControlPlane;
-  readonly readModels: StreamReadModels;
+  readonly readModels: StreamReadModels['readModels'];
   readonly engines: Pick<EmbeddedEngines, 'stats'>;
   readonly reactors: readonly ReactorRunner[];
   readonly metrics: Metrics;
@@ -21,8 +21,7 @@ export const observe = (observed: Observed): void => {
   const readers = () => [
     ...plane.projectors.status(),
     ...reactors.map((reactor) => reactor.status()),
-    readModels.summaries.status(),
-    readModels.attempts.status(),
+    ...Object.values(readModels).map((projector) => projector.status()),
   ];
 
   readiness.register('process', () => (shuttingDown() ? 'shutting down' : undefined));

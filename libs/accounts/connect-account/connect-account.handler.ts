@@ -4,7 +4,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type ChangedAccount } from '../account-reply.js';
@@ -13,6 +13,7 @@ import { account, checkApp } from '../domain/account.js';
 import { checkedGiven, type Given, putGiven } from '../given-credentials.js';
 import { ACCOUNT_ENV } from '../ports.js';
 import { accountsProjection } from '../read-models/accounts.projection.js';
+import { type AccountLimits } from '../limits.js';
 
 export class ConnectAccount extends Command<ChangedAccount> {
   constructor(
@@ -31,7 +32,7 @@ export class ConnectAccountHandler implements ICommandHandler<ConnectAccount> {
     @Inject(VAULT) private readonly vault: Vault,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: AccountLimits,
     @Inject(ACCOUNT_ENV) private readonly allowedEnv: readonly string[],
   ) {}
 

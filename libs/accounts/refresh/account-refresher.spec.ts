@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type AccountEvent } from '../published.js';
 import { ControlPlane, InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { AccountCleanUpReactor, accountAuths, accountProjections, AccountsView } from '../index.js';
+import { AccountCleanUpReactor, accountAuths, accountsContext, AccountsView } from '../index.js';
 import { AccountRefresher, type AccountRefresherDependencies, EVENTS_WAIT_MS } from './account-refresher.js';
 import { type PostForm, TokenRefused } from './token-grant.js';
 
@@ -36,7 +36,7 @@ const rotating = () => {
 const world = async ({ leftMs = 0, settings = {} }: { leftMs?: number; settings?: object } = {}) => {
   const view = new AccountsView();
   const plane = await ControlPlane.start({
-    projections: accountProjections,
+    projections: accountsContext.projections,
     views: [view],
     reactors: ({ events, vault }) => [new AccountCleanUpReactor({ events, vault })],
   });

@@ -4,7 +4,8 @@ import { type EventStore } from '#libs/kernel/event-store.js';
 import { type RecordedEvent } from '#libs/kernel/events.js';
 import { EVENT_STORE, UPCASTERS } from '#libs/kernel/tokens.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
-import { AUDITABLE_RESOURCES, type AuditableResource } from '../ports.js';
+import { type AuditableResource } from '#libs/kernel/auditable.js';
+import { AUDITABLE_RESOURCES } from '../ports.js';
 import { streamOf } from './stream-of.js';
 
 export interface HistoryPage {

@@ -2,7 +2,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { streamName, type RecordedEvent } from '#libs/kernel/events.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
-import { type AuditableResource } from '../ports.js';
+import { type AuditableResource } from '#libs/kernel/auditable.js';
 
 export interface AuditedStream {
   readonly resource: AuditableResource;

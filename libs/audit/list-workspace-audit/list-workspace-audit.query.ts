@@ -6,7 +6,8 @@ import { type Page, type PageQuery, type ReadModelStore } from '#libs/kernel/rea
 import { EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
 import { masked } from '../get-audit/masked.js';
-import { AUDITABLE_RESOURCES, type AuditableResource } from '../ports.js';
+import { type AuditableResource } from '#libs/kernel/auditable.js';
+import { AUDITABLE_RESOURCES } from '../ports.js';
 import { type AuditDoc, WORKSPACE_AUDIT } from '../read-models/workspace-audit.projection.js';
 import { type Change, changesBetween } from './changes.js';
 

@@ -5,7 +5,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, itemsOf } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { ComponentsModule, componentsProjections } from '../index.js';
+import { ComponentsModule, componentsContext } from '../index.js';
 import { type ComponentSaved } from '../published.js';
 import { registryEntryId } from '../registry/registry-entry.js';
 import { FakeCalls, FakeInspector, InMemoryBlobs } from '../testing/fakes.js';
@@ -23,7 +23,7 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
 });
 
 const world = async () => {
-  const plane = await ControlPlane.start({ projections: componentsProjections });
+  const plane = await ControlPlane.start({ projections: componentsContext.projections });
   const fetcher = { fetch: () => Promise.reject(new Error('nothing is fetched')) };
   const app = await httpTestApp({
     imports: [

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { BuildProgress, ComponentsModule, componentsProjections, RegistrySync, type Synced } from '../index.js';
+import { BuildProgress, ComponentsModule, componentsContext, RegistrySync, type Synced } from '../index.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '../testing/fakes.js';
 import { registryEntries } from './registry.projection.js';
 
@@ -12,7 +12,7 @@ afterEach(async () => {
 
 /** The registry over a folder that is a dictionary of paths and codes. */
 const world = async () => {
-  const plane = await ControlPlane.start({ projections: componentsProjections });
+  const plane = await ControlPlane.start({ projections: componentsContext.projections });
   const inspector = new FakeInspector();
   const fetcher = { fetch: (url: string) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
   const calls = new FakeCalls();

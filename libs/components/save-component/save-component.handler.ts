@@ -9,7 +9,7 @@ import { RevisionConflict, type EventStore } from '#libs/kernel/event-store.js';
 import { streamName, type Position } from '#libs/kernel/events.js';
 import { load, type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { checkCodeSize } from '../domain/code-size.js';
@@ -36,6 +36,7 @@ import { checkCodeRoom } from './code-room.js';
 import { fullQueue } from './full-queue.js';
 import { Inspections } from './inspections.js';
 import { changesOf, lockOf, NO_CHANGES, partsOf, savedPackagesOf } from './saved-packages.js';
+import { type ComponentLimits } from '../limits.js';
 
 /** See docs/reference/component-model.md#fetch-turns. A fetch takes 30 s at most, so the queue of a workspace moves on. */
 const FETCH_TURNS = { atOnce: 8, waiting: 50, waitingInAll: 200 };
@@ -99,7 +100,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(CODE_LIMITS) private readonly limits: CodeLimits,
     @Inject(INSPECTION_LIMITS) inspectionLimits: InspectionLimits,
-    @Inject(RESOURCE_LIMITS) private readonly resources: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly resources: ComponentLimits,
   ) {
     this.inspections = new Inspections(inspectionLimits);
   }

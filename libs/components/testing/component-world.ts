@@ -2,11 +2,11 @@ import request from 'supertest';
 import { type Caller } from '#libs/http/callers.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf } from '#libs/http/testing/replies.js';
-import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { ComponentsModule, componentsProjections, type ComponentFetcher } from '../index.js';
+import { ComponentsModule, componentsContext, type ComponentFetcher } from '../index.js';
 import { COMPONENT_CATALOG, type ComponentCatalog } from '../published.js';
 import { FakeCalls, FakeInspector, InMemoryBlobs } from './fakes.js';
+import { COMPONENT_LIMITS } from '../limits.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
@@ -25,7 +25,7 @@ export const closeComponentWorlds = async (): Promise<void> => {
 
 /** The routes of components over HTTP, with four callers: of one workspace, of both, of the other, and added to the other. */
 export const componentWorld = async (fetcher?: ComponentFetcher, codeBytesPerWorkspace = 1e9) => {
-  const plane = await ControlPlane.start({ projections: componentsProjections });
+  const plane = await ControlPlane.start({ projections: componentsContext.projections });
   const inspector = new FakeInspector();
   const blobs = new InMemoryBlobs();
   const noFetcher: ComponentFetcher = { fetch: (url) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
@@ -38,7 +38,7 @@ export const componentWorld = async (fetcher?: ComponentFetcher, codeBytesPerWor
         calls: new FakeCalls(),
         fetcher: fetcher ?? noFetcher,
         codeLimits: { fileBytes: 1_000, files: 2, totalBytes: 2_000, depth: 3 },
-        resourceLimits: { ...DEFAULT_RESOURCE_LIMITS, codeBytesPerWorkspace },
+        resourceLimits: { ...COMPONENT_LIMITS, codeBytesPerWorkspace },
       }),
     ],
     http: plane.ports(),

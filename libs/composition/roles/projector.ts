@@ -1,19 +1,35 @@
-import { LeasedReaders } from '../leased-readers.js';
+import { readModelsApplied } from '#libs/cluster/cluster.js';
+import { LeasedReaders } from '#libs/cluster/leased-readers.js';
+import { projections, reactorsOf } from '../contexts.js';
+import { cleanUpPorts, reactorPorts } from '../reactions.js';
+import { readModelsIn, streamReadModels } from '../read-models.js';
 import { type Role } from '../role.js';
 
+/** Every read model and every reaction of the contexts. */
+export const leasedReaders = (
+  role: Pick<Role, 'config' | 'plane' | 'topics' | 'logger' | 'platformEvents'>,
+): LeasedReaders => {
+  const { config, plane, logger } = role;
+  const { engines, follower, upcasters } = plane;
+  const ports = cleanUpPorts(role);
+  const applied = readModelsApplied(readModelsIn(engines.readModels), follower, logger);
+  return new LeasedReaders({
+    ...engines,
+    upcasters,
+    logger,
+    projections,
+    reactors: reactorsOf(reactorPorts(role, applied)),
+    streamReadModels: streamReadModels(config).map(({ projection, cleanUp }) => ({
+      projection,
+      cleanUp: (projector) => cleanUp(ports, projector),
+    })),
+  });
+};
+
 /** Role `projector`, step 6 of the path of an event: read models and reactions. */
-export const startProjectorRole = ({
-  config,
-  plane,
-  topics,
-  logger,
-  metrics,
-  readiness,
-  reporter,
-  platformEvents,
-  closing,
-}: Role): void => {
-  const readers = new LeasedReaders({ config, plane, topics, logger, platformEvents });
+export const startProjectorRole = (role: Role): void => {
+  const { metrics, readiness, reporter, closing } = role;
+  const readers = leasedReaders(role);
   readers.start();
   closing('read models', () => readers.close());
 

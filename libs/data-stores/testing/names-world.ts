@@ -2,7 +2,6 @@ import { type EventStore } from '#libs/kernel/event-store.js';
 import { START } from '#libs/kernel/events.js';
 import { type CommandContext, commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newCommandId } from '#libs/kernel/ids.js';
-import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { SteppingClock } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
@@ -14,6 +13,7 @@ import { DeleteDataStore, DeleteDataStoreHandler } from '../delete-data-store/de
 import { dataStoresProjection } from '../read-models/data-stores.projection.js';
 import { RenameDataStore, RenameDataStoreHandler } from '../rename-data-store/rename-data-store.handler.js';
 import { StoredDataStoreCatalog } from '../stored-data-store-catalog.js';
+import { DATA_STORE_LIMITS } from '../limits.js';
 
 export const contextOf = (workspaceId = 'o_1'): CommandContext => {
   const commandId = newCommandId();
@@ -55,7 +55,7 @@ export class DataStoreProcess {
     const upcasters = new Upcasters();
     this.handle = commandHandler({ store, upcasters });
     const { readModels, clock } = disk;
-    this.names = new DataStoreNames(this.handle, store, upcasters, readModels, clock, DEFAULT_RESOURCE_LIMITS);
+    this.names = new DataStoreNames(this.handle, store, upcasters, readModels, clock, DATA_STORE_LIMITS);
     this.catalog = new StoredDataStoreCatalog(this.names);
   }
 

@@ -11,7 +11,7 @@ import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { AppHookPlans } from '../app-hook-plans.js';
@@ -26,6 +26,7 @@ import { type HookSession } from '../hook-session.js';
 import { SOURCES } from '../read-models/sources.projection.js';
 import { SourceDynamicProps } from '../source-dynamic-props.js';
 import { SourceOperations } from '../source-operations.js';
+import { type SourceLimits } from '../limits.js';
 
 export interface DeploySourceRequest {
   readonly reference: ComponentReference;
@@ -79,7 +80,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     private readonly dataStores: BoundDataStores,
     @Inject(COMPONENT_CATALOG) private readonly components: ComponentCatalog,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: SourceLimits,
   ) {}
 
   async execute({ request, context }: DeploySource): Promise<SourceResult> {

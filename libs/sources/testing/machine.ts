@@ -13,7 +13,6 @@ import {
   type SourceResult,
 } from '../deploy-source/deploy-source.handler.js';
 import { sourceDecider, type SourceState } from '../domain/source.js';
-import { DEFAULT_RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { AppHookPlans } from '../app-hook-plans.js';
 import { BoundDataStores } from '../bound-data-stores.js';
 import { NameSlugs } from '../name-slugs.js';
@@ -25,6 +24,7 @@ import { SourceOperations } from '../source-operations.js';
 import { SourcesView } from '../sources-view.js';
 import { UpdateSource, UpdateSourceHandler, type UpdateSourceRequest } from '../update-source/update-source.handler.js';
 import { FakeCatalog, FakeHooks, FakeTopics } from './fakes.js';
+import { SOURCE_LIMITS } from '../limits.js';
 
 /** State that outlives a process. */
 export class Disk {
@@ -134,7 +134,7 @@ export class Machine {
       NO_STORES,
       this.catalog,
       readModels,
-      DEFAULT_RESOURCE_LIMITS,
+      SOURCE_LIMITS,
     ).execute(new DeploySource(full, context));
   }
 

@@ -1,7 +1,7 @@
 import request from 'supertest';
-import { ComponentsModule, componentsProjections } from '#libs/components/index.js';
+import { ComponentsModule, componentsContext } from '#libs/components/index.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
-import { dataStoreProjections, DataStoresModule } from '#libs/data-stores/index.js';
+import { dataStoresContext, DataStoresModule } from '#libs/data-stores/index.js';
 import { InMemoryRecords } from '#libs/data-stores/testing/in-memory-records.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
@@ -10,7 +10,7 @@ import { type Caller } from '#libs/http/callers.js';
 import {
   pathEndpointUrls,
   SourcesModule,
-  sourcesProjections,
+  sourcesContext,
   SourcesView,
   type AppEvents,
   type ManualRuns,
@@ -28,7 +28,7 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
 export const sourcesWorld = async () => {
   const view = new SourcesView();
   const plane = await ControlPlane.start({
-    projections: [...sourcesProjections, ...componentsProjections, ...dataStoreProjections],
+    projections: [...sourcesContext.projections, ...componentsContext.projections, ...dataStoresContext.projections],
     views: [view],
   });
   const hooks = new FakeHooks();

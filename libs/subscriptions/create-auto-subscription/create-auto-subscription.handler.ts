@@ -4,13 +4,14 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { autoSubscribed, autoSubscription, autoSubscriptionIdOf } from '../domain/auto-subscription.js';
 import { checkListener } from '../domain/triple.js';
 import { mustBeListener, RESOURCES, type Resources } from '../ports.js';
 import { type AutoSubscribed } from '../published.js';
 import { autoSubscriptionsProjection } from '../read-models/auto-subscriptions.projection.js';
+import { type SubscriptionLimits } from '../limits.js';
 
 export interface CreatedAutoSubscription {
   readonly autoSubscription: { readonly id: string; readonly eventName: AutoSubscribed; readonly listenerId: string };
@@ -35,7 +36,7 @@ export class CreateAutoSubscriptionHandler implements ICommandHandler<CreateAuto
     @Inject(RESOURCES) private readonly resources: Resources,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: SubscriptionLimits,
   ) {}
 
   async execute({ eventName: given, listenerId, context }: CreateAutoSubscription): Promise<CreatedAutoSubscription> {

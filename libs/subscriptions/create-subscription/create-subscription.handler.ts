@@ -4,13 +4,14 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
 import { checkTriple, type EmitterKind } from '../domain/triple.js';
 import { type EventFilter } from '../published.js';
 import { mustBeListener, notFound, RESOURCES, type Resources } from '../ports.js';
 import { subscriptionsProjection } from '../read-models/subscriptions.projection.js';
+import { type SubscriptionLimits } from '../limits.js';
 
 export interface CreatedSubscription {
   readonly subscription: {
@@ -39,7 +40,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     @Inject(RESOURCES) private readonly resources: Resources,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: SubscriptionLimits,
   ) {}
 
   async execute({ triple, filter, context }: CreateSubscription): Promise<CreatedSubscription> {

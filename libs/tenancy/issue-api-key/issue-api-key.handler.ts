@@ -6,11 +6,12 @@ import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { apiKey, hashOfKey, type KeyLimits } from '../domain/api-key.js';
 import { apiKeysProjection } from '../read-models/api-keys.projection.js';
 import { newApiKey } from '../set-up-user/set-up-user.js';
+import { type TenancyLimits } from '../limits.js';
 
 export interface IssuedApiKey {
   readonly id: string;
@@ -40,7 +41,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     @Inject(HANDLE_COMMAND) private readonly handleCommand: HandleCommand,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: TenancyLimits,
   ) {}
 
   async execute({ name, limits, endOfOwn, context }: IssueApiKey): Promise<IssuedApiKey> {

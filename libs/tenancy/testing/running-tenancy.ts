@@ -4,7 +4,7 @@ import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.j
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
 import { CallersView } from '../callers-view.js';
-import { tenancyProjections } from '../index.js';
+import { tenancyContext } from '../index.js';
 
 /** A process with this context only, over in-memory stores. A second one over the same store is a restart. */
 export const runningTenancy = async (store = new InMemoryEventStore({ now: () => 1_700_000_000_000 })) => {
@@ -17,7 +17,7 @@ export const runningTenancy = async (store = new InMemoryEventStore({ now: () =>
     events: store,
     readModels,
     upcasters,
-    projections: tenancyProjections,
+    projections: tenancyContext.projections,
     views: [callers],
     onFailure: (error) => failures.push(error),
     onViewsFailure: (error) => failures.push(error),

@@ -5,7 +5,7 @@ import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { checkRoom, RESOURCE_LIMITS, type ResourceLimits } from '#libs/kernel/resource-limits.js';
+import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type ExistingWebhook, webhook } from '../domain/webhook.js';
@@ -13,6 +13,7 @@ import { checkWebhookUrl } from '../domain/webhook-url.js';
 import { WEBHOOK_TOPICS, type WebhookTopics } from '../ports.js';
 import { webhooksProjection } from '../read-models/webhooks.projection.js';
 import { newSigningKey } from '../signing-key.js';
+import { type WebhookLimits } from '../limits.js';
 
 export interface CreatedWebhook {
   readonly webhook: ExistingWebhook;
@@ -44,7 +45,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     @Inject(WEBHOOK_TOPICS) private readonly topics: WebhookTopics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(RESOURCE_LIMITS) private readonly limits: ResourceLimits,
+    @Inject(RESOURCE_LIMITS) private readonly limits: WebhookLimits,
   ) {}
 
   async execute({ input, context }: CreateWebhook): Promise<CreatedWebhook> {

@@ -7,7 +7,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Caller } from '#libs/http/callers.js';
-import { attemptsProjection, WebhookCleanUpReactor, webhookProjections, WebhooksModule } from '../index.js';
+import { attemptsProjection, WebhookCleanUpReactor, webhooksContext, WebhooksModule } from '../index.js';
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const closing: (() => Promise<void>)[] = [];
@@ -38,7 +38,7 @@ export const world = async () => {
   };
   const made: { attempts?: StreamProjector } = {};
   const plane = await ControlPlane.start({
-    projections: webhookProjections,
+    projections: webhooksContext.projections,
     reactors: ({ events, vault, readModels }) => {
       const projection = attemptsProjection;
       const attempts = new StreamProjector({ projection, log, readModels, gatherMs: 1, onFailure: () => undefined });

@@ -1,12 +1,11 @@
 import { type Command } from 'commander';
 import { type Engines } from '#libs/composition/engines.js';
-import { makeUpcasters } from '#libs/composition/upcasters.js';
-import { WorkspaceContents } from '#libs/composition/workspace-contents.js';
+import { holdings, makeUpcasters } from '#libs/composition/contexts.js';
 import { type Config } from '#libs/config/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { commandHandler, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { KeyRegister, type WorkspaceRegister } from '#libs/tenancy/index.js';
+import { KeyRegister, WorkspaceContents, type WorkspaceRegister } from '#libs/tenancy/index.js';
 import { requireOption } from '../usage.js';
 import { withEngines } from '../with-engines.js';
 
@@ -25,7 +24,7 @@ export interface Tenancy {
 export const withTenancy = (work: (tenancy: Tenancy) => Promise<void> | void): Promise<void> =>
   withEngines(async (engines, config) => {
     const upcasters = makeUpcasters();
-    const contents = new WorkspaceContents();
+    const contents = new WorkspaceContents(holdings);
     const register = await KeyRegister.read(engines.events, upcasters, [contents]);
     const handleCommand = commandHandler({ store: engines.events, upcasters });
     const { workspaces } = register;

@@ -3,12 +3,13 @@ import { loadConfig } from '#libs/config/index.js';
 import { positionOf } from '#libs/kernel/events.js';
 import { type Lease, type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry, type ProcessReport } from '#libs/kernel/process-registry.js';
+import { everyReadModel } from '#libs/composition/read-models.js';
 import { withProjectionLeases } from './rebuild.js';
 
 const projector: ProcessReport = { id: 'proc_1', role: 'projector', position: positionOf(0), backlog: 0, uptimeMs: 0 };
 const router: ProcessReport = { ...projector, id: 'proc_2', role: 'router' };
 
-const config = loadConfig({});
+const models = everyReadModel(loadConfig({}));
 const held = new Set<string>();
 const leases: Leases = {
   acquire: async (name): Promise<Lease> => {
@@ -30,14 +31,14 @@ describe('the work of a rebuild', () => {
   it('begins when the last projector has ended, also one that held no lease', async () => {
     const registry = registryOf([[projector, router], [router]]);
     const work = async (): Promise<number> => held.size;
-    expect(await withProjectionLeases({ leases, registry }, config, work, 120_000)).toBeGreaterThan(2);
+    expect(await withProjectionLeases({ leases, registry }, models, work, 120_000)).toBeGreaterThan(2);
     expect(held.size).toBe(0);
   });
 
   it('is refused while a projector lives that holds no lease', async () => {
     const registry = registryOf([[projector, router]]);
     const work = (): Promise<never> => Promise.reject(new Error('it began'));
-    await expect(withProjectionLeases({ leases, registry }, config, work, 100)).rejects.toThrow(
+    await expect(withProjectionLeases({ leases, registry }, models, work, 100)).rejects.toThrow(
       'stop the projector processes (proc_1) first: they hold lanes of read models',
     );
     expect(held.size).toBe(0);

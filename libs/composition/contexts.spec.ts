@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '#libs/kernel/clock.js';
 import { SubscriptionTable } from '#libs/routing/subscription-table.js';
-import { makeViews } from './views.js';
+import { makeViews } from './contexts.js';
 
 describe('the tables in memory', () => {
   it('have no subscriptions in a process that does not route', () => {

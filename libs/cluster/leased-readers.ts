@@ -1,37 +1,35 @@
-import { type Config } from '#libs/config/index.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type Position } from '#libs/kernel/events.js';
 import { LeasedWork, type RunningWork } from '#libs/kernel/leased-work.js';
 import { type Leases } from '#libs/kernel/leases.js';
-import { type Position } from '#libs/kernel/events.js';
 import { type Projection, type ProjectorStatus } from '#libs/kernel/projection.js';
 import { Projector } from '#libs/kernel/projector.js';
-import { type Reactor, type ReactorRunner } from '#libs/kernel/reactor.js';
-import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
+import { type Reactor, ReactorRunner } from '#libs/kernel/reactor.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
-import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
-import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type Logger } from '#libs/telemetry/index.js';
-import { readModelsApplied } from '#libs/cluster/cluster.js';
-import { type ControlPlane, projections, readModelsIn, startReactors } from './control-plane.js';
-import {
-  dataStoreCleanUpReactor,
-  leftMembersReactor,
-  accountCleanUpReactor,
-  deletedSourceEventsReactor,
-  autoSubscribeReactor,
-  deletedResourceSubscriptionsReactor,
-  platformEventsReactor,
-  replayReactor,
-  webhookCleanUpReactor,
-} from './reactors.js';
-import { streamProjections, streamProjector } from './stream-projections.js';
-import { webhookTopics } from './topic-policy.js';
 
 export interface LeasedReadersOptions {
-  readonly config: Config;
-  readonly plane: ControlPlane;
-  readonly topics: TopicPolicy;
-  readonly logger: Logger;
-  readonly platformEvents: PlatformEvents;
+  readonly events: EventStore;
+  readonly readModels: ReadModelStore;
+  readonly log: StreamLog;
+  readonly lanes?: LaneWrites | undefined;
+  readonly leases: Leases;
+  readonly upcasters: Upcasters;
+  readonly projections: readonly Projection[];
+  /** By the name of their lease. */
+  readonly reactors: Readonly<Record<string, () => Reactor>>;
+  readonly streamReadModels: readonly SharedReadModel[];
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+interface SharedReadModel {
+  readonly projection: StreamProjection;
+  readonly cleanUp: (projector: StreamProjector) => Reactor;
 }
 
 /** Position of a reader that this process does not run; greater than any real position. */
@@ -73,28 +71,12 @@ export class LeasedReaders {
   private readonly readers: Reader[] = [];
 
   constructor(private readonly options: LeasedReadersOptions) {
-    const { config } = options;
+    const { projections, reactors, streamReadModels } = options;
     for (const projection of projections)
       this.add(`projection.${projection.name}`, (fail) => this.project(projection, fail));
-    this.add('reactor.subscriptions', (fail) =>
-      this.react(deletedResourceSubscriptionsReactor(options.plane, this.applied()), fail),
-    );
-    this.add('reactor.auto-subscriptions', (fail) =>
-      this.react(autoSubscribeReactor(options.plane, this.applied()), fail),
-    );
-    this.add('reactor.left-members', (fail) => this.react(leftMembersReactor(options.plane, this.applied()), fail));
-    this.add('reactor.replay', (fail) => this.react(replayReactor(options.plane, options.topics), fail));
-    this.add('reactor.platform-events', (fail) =>
-      this.react(platformEventsReactor(options.plane, options.platformEvents), fail),
-    );
-    this.add('reactor.data-stores', (fail) => this.react(dataStoreCleanUpReactor(options.plane), fail));
-    this.add('reactor.accounts', (fail) => this.react(accountCleanUpReactor(options.plane), fail));
-    const { summaries, attempts } = streamProjections(config);
-    this.share(summaries, (projector) => deletedSourceEventsReactor(projector, options.topics));
-    const { log, schedule } = options.plane.engines;
-    this.share(attempts, (projector) =>
-      webhookCleanUpReactor(options.plane, projector, webhookTopics(log, options.topics, schedule)),
-    );
+    for (const [name, make] of Object.entries(reactors))
+      this.add(`reactor.${name}`, (fail) => this.react(make(), fail));
+    for (const { projection, cleanUp } of streamReadModels) this.share(projection, cleanUp);
   }
 
   start(): void {
@@ -140,9 +122,8 @@ export class LeasedReaders {
    * lanes.
    */
   private share(projection: StreamProjection, cleanUp: (projector: StreamProjector) => Reactor): void {
-    const { engines } = this.options.plane;
     this.add(`projection.${projection.name}`, async (fail) => {
-      const projector = streamProjector(engines, projection, fail);
+      const projector = this.projectorOf(projection, fail);
       const reacting = await this.react(cleanUp(projector), fail);
       const stop = async (): Promise<void> => {
         await reacting.stop();
@@ -155,13 +136,13 @@ export class LeasedReaders {
   }
 
   private add(name: string, start: Start, leases?: Pick<Leases, 'acquire'>): void {
-    const { plane, logger } = this.options;
+    const { logger } = this.options;
     const reader: Reader = {
       name,
       isShare: leases !== undefined,
       work: new LeasedWork({
         name,
-        leases: leases ?? plane.engines.leases,
+        leases: leases ?? this.options.leases,
         ...(leases ? {} : { hesitateMs: () => this.owned() * HESITATE_MS }),
         start: () => this.own(reader, start),
         onFailure: (error) => logger.error({ err: error, lease: name }, 'reader.stopped'),
@@ -192,26 +173,27 @@ export class LeasedReaders {
   }
 
   private async project(projection: Projection, onFailure: (error: Error) => void): Promise<Started> {
-    const { engines, upcasters } = this.options.plane;
-    const { events, readModels } = engines;
+    const { events, readModels, upcasters } = this.options;
     const onApplied = (): void => undefined;
     const projector = new Projector({ projection, events, readModels, upcasters, onApplied, onFailure });
     await projector.start();
     return { status: () => [projector.status()], stop: () => projector.stop() };
   }
 
-  private applied() {
-    const { plane, logger } = this.options;
-    return readModelsApplied(readModelsIn(plane.engines.readModels), plane.follower, logger);
+  private async react(reactor: Reactor, onFailure: (error: Error) => void): Promise<Reaction> {
+    const { events, readModels, upcasters } = this.options;
+    const runner = new ReactorRunner({ reactor, events, readModels, upcasters, onFailure });
+    await runner.start();
+    return { status: () => [runner.status()], position: () => runner.position(), stop: () => runner.stop() };
   }
 
-  private async react(reactor: Reactor, onFailure: (error: Error) => void): Promise<Reaction> {
-    const [runner] = await startReactors(this.options.plane, [reactor], onFailure);
-    return reaction(runner);
+  private projectorOf(projection: StreamProjection, onFailure: (error: Error) => void): StreamProjector {
+    const { log, readModels, lanes } = this.options;
+    return new StreamProjector({ projection, log, readModels, lanes, onFailure });
   }
 
   private async consume(projection: StreamProjection, onFailure: (error: Error) => void): Promise<Started> {
-    const projector = streamProjector(this.options.plane.engines, projection, onFailure);
+    const projector = this.projectorOf(projection, onFailure);
     await projector.start();
     return {
       status: () => [projector.status()],
@@ -223,8 +205,3 @@ export class LeasedReaders {
 }
 
 type Reaction = Started & { readonly position: () => Position };
-
-const reaction = (runner: ReactorRunner | undefined): Reaction => {
-  if (!runner) throw new Error('a reactor was not started');
-  return { status: () => [runner.status()], position: () => runner.position(), stop: () => runner.stop() };
-};

@@ -6,9 +6,8 @@ import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { PoisonEvent } from '#libs/kernel/projector.js';
 import { type ApplyBatch, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { projections } from './control-plane.js';
+import { everyReadModel } from '#libs/composition/read-models.js';
 import { rebuildReadModels, type Rebuilt } from './rebuild.js';
-import { streamProjections } from './stream-projections.js';
 import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
 import { fill, perEmitter } from '#libs/archive/testing/moved-installation.js';
 
@@ -26,7 +25,8 @@ afterEach(async () => {
 });
 
 const AWAY = new Error('connection 8 timed out');
-const every = [...projections, ...Object.values(streamProjections(perEmitter))];
+const models = everyReadModel(perEmitter);
+const every = [...models.projections, ...models.streamProjections];
 
 type Apply = ReadModelStore['apply'];
 
@@ -63,7 +63,7 @@ const rebuilding = async (
     onProgress: () => undefined,
     onRetry: (name: string, error: Error) => void retries.push(`${name}: ${error.message}`),
   };
-  const rebuilt = await rebuildReadModels({ ...engines, readModels }, perEmitter, observer, 0).catch(
+  const rebuilt = await rebuildReadModels({ ...engines, readModels }, models, observer, 0).catch(
     (error: unknown) => error as Error,
   );
   return { rebuilt, retries };

@@ -1,12 +1,29 @@
 import { pause } from '#libs/async/pause.js';
-import { type Config } from '#libs/config/index.js';
-import { LEASE_MS } from '#libs/kernel/leases.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { LEASE_MS, type Leases } from '#libs/kernel/leases.js';
+import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
+import { type Projection } from '#libs/kernel/projection.js';
 import { PoisonEvent, rebuildProjection } from '#libs/kernel/projector.js';
-import { PoisonRecord } from '#libs/stream-log/stream-projection.js';
-import { projections } from './control-plane.js';
-import { makeUpcasters } from './upcasters.js';
-import { streamProjections, streamProjector } from './stream-projections.js';
-import { type Engines } from './engines.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { PoisonRecord, type StreamProjection } from '#libs/stream-log/stream-projection.js';
+import { StreamProjector } from '#libs/stream-log/stream-projector.js';
+
+/** Read models of an installation, over the event log and over the stream log. */
+export interface RebuiltModels {
+  readonly projections: readonly Projection[];
+  readonly streamProjections: readonly StreamProjection[];
+  readonly upcasters: Upcasters;
+}
+
+export interface RebuildEngines {
+  readonly events: EventStore;
+  readonly readModels: ReadModelStore;
+  readonly log: StreamLog;
+  readonly lanes?: LaneWrites | undefined;
+}
 
 export interface Rebuilt {
   readonly name: string;
@@ -35,13 +52,11 @@ const RETRY_MS = 2_000;
  * failed too often. Finished read models are then switched and the others unchanged; repeating it is safe.
  */
 export const rebuildReadModels = async (
-  engines: Pick<Engines, 'events' | 'readModels' | 'lanes' | 'log'>,
-  config: Config,
+  { events, readModels, log, lanes }: RebuildEngines,
+  { projections, streamProjections, upcasters }: RebuiltModels,
   { onProgress, onRetry }: RebuildObserver,
   retryMs = RETRY_MS,
 ): Promise<readonly Rebuilt[]> => {
-  const { events, readModels } = engines;
-  const upcasters = makeUpcasters();
   const rebuilt: Rebuilt[] = [];
   const timed = async (
     name: string,
@@ -71,10 +86,10 @@ export const rebuildReadModels = async (
       rebuildProjection({ projection, readModels, events, upcasters }, progress),
     );
   }
-  for (const projection of Object.values(streamProjections(config))) {
+  for (const projection of streamProjections) {
     await timed(projection.name, (progress) =>
       // It does not follow the log, so every error is thrown by `rebuild`.
-      streamProjector(engines, projection, () => undefined).rebuild(progress),
+      new StreamProjector({ projection, log, readModels, lanes, onFailure: () => undefined }).rebuild(progress),
     );
   }
   return rebuilt;
@@ -85,7 +100,7 @@ const isPoison = (error: Error): boolean => error instanceof PoisonEvent || erro
 const LOOK_MS = 200;
 
 /** Processes of the role that still live, and may write lanes without a lease. */
-const projectorsIn = async (registry: Engines['registry'], signal: AbortSignal): Promise<readonly string[]> => {
+const projectorsIn = async (registry: ProcessRegistry, signal: AbortSignal): Promise<readonly string[]> => {
   for (;;) {
     const ids = (await registry.live()).filter(({ role }) => role === 'projector').map(({ id }) => id);
     if (ids.length === 0 || signal.aborted) return ids;
@@ -99,12 +114,12 @@ const projectorsIn = async (registry: Engines['registry'], signal: AbortSignal):
  * a projector lives. One that starts meanwhile harms nothing (docs/adr/0048).
  */
 export const withProjectionLeases = async <T>(
-  { leases, registry }: Pick<Engines, 'leases' | 'registry'>,
-  config: Config,
+  { leases, registry }: { readonly leases: Leases; readonly registry: ProcessRegistry },
+  { projections, streamProjections }: Pick<RebuiltModels, 'projections' | 'streamProjections'>,
   work: () => Promise<T>,
   waitMs = 2 * LEASE_MS,
 ): Promise<T> => {
-  const owned = [...projections, ...Object.values(streamProjections(config))].map(({ name }) => `projection.${name}`);
+  const owned = [...projections, ...streamProjections].map(({ name }) => `projection.${name}`);
   const signal = AbortSignal.timeout(waitMs);
   const acquired = await Promise.all(owned.map((name) => leases.acquire(name, signal)));
   const held = acquired.filter((lease) => lease !== undefined);

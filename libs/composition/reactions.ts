@@ -1,0 +1,32 @@
+import { storedEvents } from '#libs/events/index.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
+import { type CleanUpPorts, type ReactorPorts } from './contexts.js';
+import { type RoleProcess } from './roles/role-process.js';
+import { webhookTopics } from './topic-policy.js';
+
+type Process = Pick<RoleProcess, 'plane' | 'topics'>;
+
+/** What the reactions of all contexts need. */
+export const reactorPorts = (
+  { plane, topics, platformEvents }: Process & { readonly platformEvents: Pick<PlatformEvents, 'publish'> },
+  readYourWrites: ReadYourWrites,
+): ReactorPorts => {
+  const { engines, handleCommand, clock } = plane;
+  const stored = storedEvents(engines.readModels);
+  return {
+    ...engines,
+    handleCommand,
+    clock,
+    topics,
+    readYourWrites,
+    platformEvents,
+    eventsIn: (...range) => stored.eventsIn(...range),
+  };
+};
+
+/** What the reactions need that clean up stream read models. */
+export const cleanUpPorts = ({ plane, topics }: Process): CleanUpPorts => {
+  const { events, vault, log, schedule } = plane.engines;
+  return { events, vault, topics, webhookTopics: webhookTopics(log, topics, schedule) };
+};
