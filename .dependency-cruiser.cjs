@@ -68,7 +68,7 @@ const rooms = {
     'tenancy',
   ],
   // What the apps are put together from.
-  hosting: ['config', 'http', 'kernel', 'sandbox', 'telemetry'],
+  hosting: ['config', 'http', 'kernel', 'sandbox', 'stream-log', 'telemetry'],
   cluster: ['ingress', 'kernel', 'stream-log', 'telemetry'],
   composition: [
     ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],

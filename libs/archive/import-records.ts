@@ -2,7 +2,7 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type ArchivedLines, type ArchivedRecord, type PartName } from './archive-format.js';
 import { ROUTER } from './export-records.js';
-import { createFixedTopics } from '#libs/composition/topic-policy.js';
+import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
 
 export interface RecordsImport {
   readonly log: StreamLog;

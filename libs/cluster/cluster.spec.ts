@@ -6,7 +6,7 @@ import { type Logger } from '#libs/telemetry/index.js';
 import { appliedEverywhere, ClusterBacklog, highestOf, ProcessReporter, readModelsApplied } from './cluster.js';
 import { projections } from '#libs/composition/contexts.js';
 import { readModelsIn } from '#libs/composition/read-models.js';
-import { pressureOf } from '#libs/composition/pressure.js';
+import { pressureOf } from './told-pressure.js';
 
 class Registry implements ProcessRegistry {
   reports = new Map<string, ProcessReport>();

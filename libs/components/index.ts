@@ -20,6 +20,7 @@ export {
   type SourceProgress,
   writeBuildStatus,
 } from './registry/build-progress.js';
+export { keepRegistry } from './registry/kept-registry.js';
 export { RegistrySync, type Synced } from './registry/registry-sync.js';
 export { registryFolder } from './registry/registry-folder.js';
 export { RegistrySources, type RegistryPackages, type RegistrySource } from './registry/registry-sources.js';

@@ -23,7 +23,8 @@ import { endpointUrls } from './endpoint-urls.js';
 import { type Engines } from './engines.js';
 import { httpBytesOf } from './pressure.js';
 import { streamReadModels } from './read-models.js';
-import { topicPolicy, webhookTopics } from './topic-policy.js';
+import { topicPolicy } from './topic-policy.js';
+import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 
 /** Ports that the API calls. */
 const PORTS = ['events', 'readModels', 'log', 'vault', 'blobs', 'records', 'usage', 'delayed', 'schedule'] as const;

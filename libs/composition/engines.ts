@@ -1,5 +1,6 @@
 import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
+import { type CheckedEngines } from '#libs/hosting/engines-awaited.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type ClockSkew } from '#libs/kernel/common-clock.js';
@@ -40,11 +41,9 @@ export interface Engines {
 }
 
 /** Engines that are servers, each of which may be unavailable. */
-export interface RemoteEngines extends Engines {
+export interface RemoteEngines extends Engines, CheckedEngines {
   readonly lanes: LaneWrites;
   readonly clock: Clock & ClockSkew;
-  /** Checks of `/readyz`, by name of the engine. `ping` rejects within 2 s with the problem. */
-  readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];
   /** Records that were gone before this process read them, since the start, by consumer group. */
   skipped(): Readonly<Record<string, number>>;
   /** Bytes of records that this process has read for its consumers and not done, and the most that they may be. */

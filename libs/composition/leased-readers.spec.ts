@@ -11,7 +11,8 @@ import { createLogger } from '#libs/telemetry/index.js';
 import { followControlPlane } from './control-plane.js';
 import { type LeasedReaders } from '#libs/cluster/leased-readers.js';
 import { leasedReaders } from './roles/projector.js';
-import { createFixedTopics, topicPolicy } from './topic-policy.js';
+import { topicPolicy } from './topic-policy.js';
+import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
 
 const fail = (error: Error): never => {
   throw error;

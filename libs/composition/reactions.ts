@@ -3,7 +3,7 @@ import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { type CleanUpPorts, type ReactorPorts } from './contexts.js';
 import { type RoleProcess } from './roles/role-process.js';
-import { webhookTopics } from './topic-policy.js';
+import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 
 type Process = Pick<RoleProcess, 'plane' | 'topics'>;
 

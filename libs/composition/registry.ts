@@ -1,27 +1,14 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type INestApplicationContext } from '@nestjs/common';
-import { pause } from '#libs/async/pause.js';
-import {
-  BuildProgress,
-  DEFAULT_CODE_LIMITS,
-  registryFolder,
-  RegistrySync,
-  writeBuildStatus,
-} from '#libs/components/index.js';
+import { keepRegistry, REGISTRY_WORKSPACE, type RegistryPackages, RegistrySync } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
-import { systemClock } from '#libs/kernel/clock.js';
+import { parseSpecifier } from '#libs/packages/specifier.js';
+import { type InstallLogger, openPackages } from './packages.js';
+import { levelFor } from '#libs/hosting/isolation.js';
 import { type RunningWork } from '#libs/kernel/leased-work.js';
 import { type Logger } from '#libs/telemetry/index.js';
 
-/** Time between two looks at the folder. */
-const EVERY_MS = 5_000;
-const TELL_MS = 1_000;
-const LOG_EVERY = 10;
-/** Refused files that the log names. */
-const MOST_NAMED = 50;
-
-/** Folder of the registry (SLUICE_REGISTRY_DIR), or undefined when there is none to be had. */
+/** Folder of the registry (SLUICE_REGISTRY_DIR), or undefined when there is none. */
 export const registryDirOf = ({ registryDir, engine, dataDir }: Config): string | undefined =>
   registryDir ?? (engine === 'embedded' ? path.join(dataDir, 'registry') : undefined);
 
@@ -30,90 +17,43 @@ export interface RegistryOptions {
   /** The API, which holds the handlers that save components. */
   readonly api: Pick<INestApplicationContext, 'get'>;
   readonly logger: Logger;
-  readonly everyMs?: number;
 }
 
-/** Keeps the registry equal to its folder, from now on and in the background. For one process at a time. */
-export const startRegistry = async ({
-  config,
-  api,
-  logger,
-  everyMs = EVERY_MS,
-}: RegistryOptions): Promise<RunningWork> => {
+export const startRegistry = async ({ config, api, logger }: RegistryOptions): Promise<RunningWork> => {
   const dir = registryDirOf(config);
-  if (dir === undefined) return { stop: async () => undefined };
-  const abort = new AbortController();
-  const sync = api.get(RegistrySync);
-  const folder = registryFolder(dir, DEFAULT_CODE_LIMITS);
-  let synced: string | undefined;
-
-  const look = async (): Promise<void> => {
-    // A folder that is missing leaves the registry as it is, because a disk may not be mounted yet.
-    if (!existsSync(dir)) return;
-    const fingerprint = await folder.fingerprint();
-    if (fingerprint === synced) return;
-    const startedAt = performance.now();
-    const progress = new BuildProgress(() => systemClock.now());
-    const told = tellProgress(dir, progress, logger);
-    const { refused, ...counts } = await sync
-      .sync(folder, abort.signal, progress)
-      .finally(() => told.stop(!abort.signal.aborted));
-    if (abort.signal.aborted) return;
-    synced = fingerprint;
-    for (const { path: file, reason } of refused.slice(0, MOST_NAMED))
-      logger.warn({ file, reason }, 'registry.refused');
-    const ms = Math.round(performance.now() - startedAt);
-    logger.info({ dir, ...counts, refused: refused.length, ms }, 'registry.synced');
-  };
-
-  const run = async (): Promise<void> => {
-    while (!abort.signal.aborted) {
-      try {
-        await look();
-      } catch (error) {
-        logger.error({ err: error, dir }, 'registry.failed');
-      }
-      await pause(everyMs, abort.signal);
-    }
-  };
-  const running = run();
-  return {
-    async stop() {
-      abort.abort();
-      await running;
-    },
-  };
+  return dir === undefined
+    ? { stop: async () => undefined }
+    : keepRegistry({ dir, sync: api.get(RegistrySync), logger });
 };
 
 /**
- * Tells how far the registry is, while it is built: beside its files for `sluice registry list`, every second, and in the
- * log every ten. A folder in which the server may not write stays without, and the log says so once.
+ * npm packages for the registry, on the path of all others (docs/adr/0021). A private scope that is not open to every
+ * workspace is refused, because every workspace may use the registry.
  */
-const tellProgress = (
-  dir: string,
-  progress: BuildProgress,
-  logger: Logger,
-): { stop(hasEnded: boolean): Promise<void> } => {
-  let writing: Promise<void> = Promise.resolve();
-  let [times, isRefused] = [0, false];
-  const write = (hasEnded: boolean): Promise<void> =>
-    (writing = writing.then(async () => {
+export const registryPackages = (
+  config: Config,
+  logger: InstallLogger,
+  warn: (text: string) => void,
+): RegistryPackages => ({
+  async fetch(specifier, use) {
+    const named = parseSpecifier(specifier);
+    if (!named || named.subpath !== '')
+      throw new Error(`"${specifier}" names no npm package: write npm:name, npm:name@version or npm:@scope/name`);
+    const packages = openPackages(config, await levelFor(config), logger);
+    try {
+      const installed = await packages.install({ specifiers: [specifier], workspaceId: REGISTRY_WORKSPACE });
       try {
-        await writeBuildStatus(dir, progress.status(hasEnded));
-      } catch (error) {
-        if (!isRefused) logger.warn({ dir, err: error }, 'registry.progress_not_written');
-        isRefused = true;
+        for (const { message } of installed.warnings) warn(message);
+        const { folder, lock } = installed;
+        const found = lock.packages.find(({ place }) => place === lock.specifiers[specifier]);
+        if (!found) throw new Error(`the npm package ${specifier} was not installed`);
+        await use(path.join(folder, found.place));
+        return found.version;
+      } finally {
+        await installed.release();
       }
-    }));
-  void write(false);
-  const timer = setInterval(() => {
-    void write(false);
-    if (++times % LOG_EVERY === 0) logger.info({ dir, ...progress.counts() }, 'registry.building');
-  }, TELL_MS);
-  return {
-    async stop(hasEnded) {
-      clearInterval(timer);
-      await write(hasEnded);
-    },
-  };
-};
+    } finally {
+      await packages.close();
+    }
+  },
+});

@@ -13,20 +13,23 @@ import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { ClusterBacklog, highestOf, ProcessReporter } from '#libs/cluster/cluster.js';
 import { LiveCallers } from '#libs/cluster/live-callers.js';
-import { tellClockSkew } from './clock-skew.js';
+import { tellClockSkew } from '#libs/hosting/clock-skew.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { endpointUrls } from './endpoint-urls.js';
 import { type RemoteEngines } from './engines.js';
-import { EnginesAwaited } from './engines-awaited.js';
+import { EnginesAwaited } from '#libs/hosting/engines-awaited.js';
 import { startPlatformEvents } from './platform-events.js';
-import { pressureSettings, sampleInHand } from './pressure.js';
+import { LoggedBacklog, type LoggedGroup } from '#libs/ingress/logged-backlog.js';
+import { pressureSettings } from '#libs/ingress/pressure-settings.js';
+import { sampleInHand } from './pressure.js';
 import { type RoleProcess, type Workload } from './roles/role-process.js';
 import { HttpListener, type Handler, stillStarting } from '#libs/hosting/http-listener.js';
 import { writeServerFile } from '#libs/hosting/server-file.js';
 import { Shutdown } from '#libs/hosting/shutdown.js';
 import { startProblem } from '#libs/hosting/start-problem.js';
 import { createTelemetryApp } from '#libs/hosting/telemetry-app.js';
-import { createFixedTopics, keepFixedTopics, topicPolicy } from './topic-policy.js';
+import { topicPolicy } from './topic-policy.js';
+import { createFixedTopics, keepFixedTopics } from '#libs/stream-log/fixed-topics.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
 export interface OpenEngines {
@@ -55,6 +58,8 @@ export interface Role extends RoleProcess {
   readonly fail: (error: Error) => void;
   /** Starts to follow the backlogs that all processes report. */
   readonly startBacklog: () => ClusterBacklog;
+  /** The same and, for lanes of these groups (default: all) that no process owns, what the log holds. */
+  readonly startLoggedBacklog: (groups?: readonly LoggedGroup[]) => LoggedBacklog;
   /** Starts to follow which processes await answers. */
   readonly followCallers: () => LiveCallers;
 }
@@ -135,6 +140,7 @@ const start = async (
     leased: async (options) => startLeased(options, engines, logger, shutdown),
     reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),
     startBacklog: () => startBacklog(engines, logger, shutdown),
+    startLoggedBacklog: (groups) => startLoggedBacklog({ engines, topics, logger, shutdown }, groups),
     followCallers: () => followCallers(engines, logger, shutdown),
   };
   await steps(role);
@@ -286,6 +292,23 @@ const startBacklog = ({ registry }: RemoteEngines, logger: Logger, shutdown: Shu
   backlog.start();
   shutdown.add('backlog', async () => backlog.close());
   return backlog;
+};
+
+const startLoggedBacklog = (
+  own: { engines: RemoteEngines; topics: TopicPolicy; logger: Logger; shutdown: Shutdown },
+  groups?: readonly LoggedGroup[],
+): LoggedBacklog => {
+  const { engines, topics, logger, shutdown } = own;
+  const logged = new LoggedBacklog({
+    reported: startBacklog(engines, logger, shutdown),
+    log: engines.log,
+    topics,
+    ...(groups && { groups }),
+    onFailure: (error) => logger.warn({ err: error }, 'backlog.unknown: the log does not tell'),
+  });
+  logged.start();
+  shutdown.add('logged backlog', () => logged.close());
+  return logged;
 };
 
 type Port = Pick<Role, 'front' | 'metrics' | 'readiness' | 'nestLogger' | 'serveTelemetry'>;

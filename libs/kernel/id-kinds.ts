@@ -22,7 +22,9 @@ const ID = /^([a-z]{1,4})_[0-9a-zA-Z]{6,}$/;
 /** Kind of what an id names, such as `a webhook`. Undefined for a text that is no id of the API. */
 export const kindOfId = (id: string): string | undefined => {
   const prefix = ID.exec(id)?.[1];
-  return prefix !== undefined && Object.hasOwn(ID_KINDS, prefix) ? ID_KINDS[prefix as keyof typeof ID_KINDS] : undefined;
+  return prefix !== undefined && Object.hasOwn(ID_KINDS, prefix)
+    ? ID_KINDS[prefix as keyof typeof ID_KINDS]
+    : undefined;
 };
 
 /**

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ipaddr from 'ipaddr.js';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
-import { DOCKER_RUN } from '#libs/composition/sandboxing.js';
+import { DOCKER_RUN } from '#libs/hosting/isolation.js';
 import { loadConfig, SETTINGS } from '#libs/config/index.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';

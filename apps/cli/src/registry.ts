@@ -1,8 +1,7 @@
 import path from 'node:path';
 import { type Command } from 'commander';
 import { readBuildStatus, type RegistrySource, RegistrySources } from '#libs/components/index.js';
-import { registryDirOf } from '#libs/composition/registry.js';
-import { registryPackages } from '#libs/composition/registry-packages.js';
+import { registryDirOf, registryPackages } from '#libs/composition/registry.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { tell } from './progress.js';
 import { licenceOf, registryLines, revisionOf } from './registry-lines.js';

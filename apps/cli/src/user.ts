@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { followControlPlane } from '#libs/composition/control-plane.js';
 import { type Engines } from '#libs/composition/engines.js';
-import { checkIsolationHere } from '#libs/composition/sandboxing.js';
+import { checkIsolationHere } from '#libs/hosting/isolation.js';
 import { type Config } from '#libs/config/index.js';
 import { LEASE_MS } from '#libs/kernel/leases.js';
 import { OPERATOR, setUpUser, type SetUpResult, type SetUpUser } from '#libs/tenancy/index.js';

@@ -4,11 +4,11 @@ import { appliedEverywhere } from '#libs/cluster/cluster.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
 import { runRole } from '#libs/composition/role.js';
-import { enforceIsolation, startInspecting } from '#libs/composition/sandboxing.js';
+import { enforceIsolation } from '#libs/hosting/isolation.js';
+import { startInspecting } from '#libs/composition/sandboxing.js';
 import { appliedEventsIn, readModelsIn } from '#libs/composition/read-models.js';
-import { webhookTopics } from '#libs/composition/topic-policy.js';
-import { doorOfApi } from '#libs/composition/pressure.js';
-import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';
+import { webhookTopics } from '#libs/delivery/webhook-topics.js';
+import { doorOfApi } from '#libs/ingress/pressure-settings.js';
 import { observeEgress } from '#libs/composition/egress-metrics.js';
 import { startRegistry } from '#libs/composition/registry.js';
 import { startMaintenance } from '#libs/composition/maintenance.js';
@@ -58,7 +58,7 @@ runRole('command-api', openDistributed, async (role) => {
   });
 
   // 8. The API without its read routes. Its events of apps and manual runs meet the limits of an ingress.
-  const door = doorOfApi(startLoggedBacklog(role, role.startBacklog()), config, () => clock.now());
+  const door = doorOfApi(role.startLoggedBacklog(), config, () => clock.now());
   const api = await createApi({
     config,
     bytes: httpBytesOf(config),

@@ -1,5 +1,4 @@
 import { runRole } from '#libs/composition/role.js';
-import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
 import { startIngressRole } from '#libs/composition/roles/ingress.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
@@ -15,7 +14,7 @@ runRole('ingress', openDistributed, async (role) => {
   closing('replies', () => channel.close());
 
   // 6. Endpoints, behind the gate that limits arrivals to what the other roles can take.
-  const backlog = startLoggedBacklog(role, role.startBacklog());
+  const backlog = role.startLoggedBacklog();
   const bytes = httpBytesOf(role.config);
   const ingress = startIngressRole(role, { backlog, counting: backlog.counting, relay: channel.relay, bytes });
 

@@ -5,7 +5,7 @@ import { queriesOnly } from '#libs/composition/queries-only.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
 import { runRole } from '#libs/composition/role.js';
-import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 
 /** Role `query-api`, any number of processes: serves every read. `runRole` does steps 1 to 4. */

@@ -1,8 +1,8 @@
 import { dataStoresOf } from '#libs/composition/control-plane.js';
-import { startLoggedBacklog } from '#libs/composition/logged-backlog.js';
 import { runRole } from '#libs/composition/role.js';
 import { startRunnerRole } from '#libs/composition/roles/runner.js';
-import { enforceIsolation, isolationFacts, startSandboxing } from '#libs/composition/sandboxing.js';
+import { enforceIsolation, isolationFacts } from '#libs/hosting/isolation.js';
+import { startSandboxing } from '#libs/composition/sandboxing.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { repliesOverLog } from '#libs/ingress/replies-over-log.js';
 
@@ -33,7 +33,7 @@ runRole(
     // 6. Runs and hooks, shared between processes by source. Outcomes go back to the waiting process over the log.
     const replies = repliesOverLog(plane.engines.log, logger);
     // The emits of its runs may have no router.
-    const backlog = startLoggedBacklog(role, role.startBacklog(), ['router']);
+    const backlog = role.startLoggedBacklog(['router']);
     await startRunnerRole(role, {
       backlog,
       sandboxing,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isolationFacts } from '#libs/composition/sandboxing.js';
+import { isolationFacts } from '#libs/hosting/isolation.js';
 import { type Config } from '#libs/config/index.js';
 import { type JailLevel } from '#libs/sandbox/index.js';
 import { type Reconciled } from '#libs/sources/index.js';

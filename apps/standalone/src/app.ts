@@ -1,17 +1,19 @@
 import { type ApiOptions, appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { dataStoresOf, startControlPlane, type WholeControlPlane } from '#libs/composition/control-plane.js';
-import { DiskWatch } from '#libs/composition/disk-watch.js';
+import { DiskWatch } from '#libs/hosting/disk-watch.js';
 import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
-import { readYourWritesAndReactions } from '#libs/composition/read-your-writes.js';
+import { readYourWritesAndReactions } from '#libs/kernel/read-your-writes.js';
 import { reactorsOf } from '#libs/composition/contexts.js';
 import { reactorPorts } from '#libs/composition/reactions.js';
 import { everyReadModel } from '#libs/composition/read-models.js';
-import { checkIsolation, type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
+import { checkIsolation } from '#libs/hosting/isolation.js';
+import { type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
 import { writeServerFile } from '#libs/hosting/server-file.js';
 import { startProblem } from '#libs/hosting/start-problem.js';
 import { endpointUrls } from '#libs/composition/endpoint-urls.js';
 import { Shutdown } from '#libs/hosting/shutdown.js';
-import { createFixedTopics, topicPolicy } from '#libs/composition/topic-policy.js';
+import { topicPolicy } from '#libs/composition/topic-policy.js';
+import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
 import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
 import {
   checkSecretKeyUnchanged,

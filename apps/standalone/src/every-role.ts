@@ -1,6 +1,6 @@
 import { type ControlPlane } from '#libs/composition/control-plane.js';
-import { type DiskWatch } from '#libs/composition/disk-watch.js';
-import { LocalBacklog } from '#libs/composition/local-backlog.js';
+import { type DiskWatch } from '#libs/hosting/disk-watch.js';
+import { LocalBacklog } from '#libs/ingress/local-backlog.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
 import { startIngressRole } from '#libs/composition/roles/ingress.js';
 import { type Room } from '#libs/composition/roles/role-process.js';
@@ -13,7 +13,7 @@ import { type StreamReadModel } from '#libs/composition/contexts.js';
 import { cleanUpPorts } from '#libs/composition/reactions.js';
 import { streamReadModels } from '#libs/composition/read-models.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
-import { webhookTopics } from '#libs/composition/topic-policy.js';
+import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 import { type Config } from '#libs/config/index.js';
 import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { type SubscriptionTable } from '#libs/routing/subscription-table.js';

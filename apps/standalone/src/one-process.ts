@@ -1,6 +1,6 @@
 import { startPlatformEvents } from '#libs/composition/platform-events.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
-import { pressureSettings } from '#libs/composition/pressure.js';
+import { pressureSettings } from '#libs/ingress/pressure-settings.js';
 import { type RoleProcess } from '#libs/composition/roles/role-process.js';
 import { TableFreshness } from '#libs/kernel/table-freshness.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';

@@ -5,7 +5,7 @@ import { Ingress } from '#libs/ingress/ingress.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { RateLimit } from '#libs/ingress/rate-limit.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
-import { pressureGate, pressureSettings } from '../pressure.js';
+import { pressureGate, pressureSettings } from '#libs/ingress/pressure-settings.js';
 import { quotaKeeper, withinQuotas } from '../quotas.js';
 import { type Room, type RoleProcess } from './role-process.js';
 

@@ -1,6 +1,5 @@
 import { type Config } from '#libs/config/index.js';
 import { type Arrival } from '#libs/ingress/admission.js';
-import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type Pressure } from '#libs/kernel/process-registry.js';
@@ -44,14 +43,6 @@ export interface Workload {
   readonly backlog: () => number;
   /** Sources and workspaces that own most of the records. */
   readonly pressure: () => Pressure | undefined;
-}
-
-/** Work in flight in all roles, wherever they run. Each method is a cheap look-up. */
-export interface Backlog extends WorkInFlight {
-  /** Invocations that wait for a source. */
-  waitingFor(sourceId: string): number;
-  /** Emits of a source that are not yet routed. */
-  unroutedOf(sourceId: string): number;
 }
 
 /** Room on the disk and in the lanes. Known only where one process has every role. */

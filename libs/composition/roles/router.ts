@@ -1,8 +1,10 @@
 import { type Router, startRouter } from '#libs/routing/router.js';
 import { type SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { EMITS } from '#libs/stream-log/topics.js';
-import { pressureOf, pressureSettings } from '../pressure.js';
-import { type Backlog, type Room, type RoleProcess } from './role-process.js';
+import { pressureOf } from '#libs/cluster/told-pressure.js';
+import { pressureSettings } from '#libs/ingress/pressure-settings.js';
+import { type Room, type RoleProcess } from './role-process.js';
+import { type Backlog } from '#libs/ingress/local-backlog.js';
 
 export interface RouterRoleOptions {
   readonly backlog: Pick<Backlog, 'waitingFor'>;

@@ -12,10 +12,12 @@ import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { authsOf } from '../account-auths.js';
 import { type ControlPlane } from '../control-plane.js';
 import { observeEgress } from '../egress-metrics.js';
-import { pressureOf, pressureSettings } from '../pressure.js';
+import { pressureOf } from '#libs/cluster/told-pressure.js';
+import { pressureSettings } from '#libs/ingress/pressure-settings.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
 import { type Sandboxing } from '../sandboxing.js';
-import { type Backlog, type Room, type RoleProcess } from './role-process.js';
+import { type Room, type RoleProcess } from './role-process.js';
+import { type Backlog } from '#libs/ingress/local-backlog.js';
 
 export interface RunnerRoleOptions {
   readonly backlog: Pick<Backlog, 'unroutedOf'>;

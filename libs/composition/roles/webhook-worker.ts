@@ -3,7 +3,7 @@ import { startWebhookWorker, type WebhookWorker, type WebhookWorkerOptions } fro
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
 import { disableWebhook, webhookDirectory } from '#libs/webhooks/index.js';
-import { pressureOf } from '../pressure.js';
+import { pressureOf } from '#libs/cluster/told-pressure.js';
 import { type RoleProcess } from './role-process.js';
 
 export interface WebhookWorkerRoleOptions {

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { checkIsolationHere } from '#libs/composition/sandboxing.js';
+import { checkIsolationHere } from '#libs/hosting/isolation.js';
 import { createWorkspaceFor, deleteWorkspace, type RegisteredWorkspace, renameWorkspace } from '#libs/tenancy/index.js';
 import { tell } from '../progress.js';
 import { assertStopped } from '../stopped.js';

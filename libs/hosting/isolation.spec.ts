@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { IsolationUnavailable, type JailLevel } from '#libs/sandbox/index.js';
 import { CallersView } from '#libs/tenancy/index.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
-import { checkIsolation, checkIsolationHere, DOCKER_RUN, enforceIsolation, isolationFacts } from './sandboxing.js';
-import { startProblem } from '#libs/hosting/start-problem.js';
+import { checkIsolation, checkIsolationHere, DOCKER_RUN, enforceIsolation, isolationFacts } from './isolation.js';
+import { startProblem } from './start-problem.js';
 
 const level = (name: JailLevel['name'], carries?: JailLevel['carries']): JailLevel => ({
   name,

@@ -1,9 +1,8 @@
 import { pause } from '#libs/async/pause.js';
-import { type Admission } from '#libs/ingress/admission.js';
-import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
+import { type Admission } from './admission.js';
+import { type WorkInFlight } from './pressure-gate.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type RoleProcess } from './roles/role-process.js';
 
 /** What the processes tell of their work. */
 export interface ReportedBacklog extends WorkInFlight {
@@ -173,21 +172,3 @@ export class LoggedBacklog implements WorkInFlight {
     };
   }
 }
-
-/** The backlog that the other processes report and, for lanes that none of them owns, what the log holds. */
-export const startLoggedBacklog = (
-  { plane, topics, logger, closing }: Pick<RoleProcess, 'plane' | 'topics' | 'logger' | 'closing'>,
-  reported: ReportedBacklog,
-  groups?: readonly LoggedGroup[],
-): LoggedBacklog => {
-  const logged = new LoggedBacklog({
-    reported,
-    log: plane.engines.log,
-    topics,
-    ...(groups && { groups }),
-    onFailure: (error) => logger.warn({ err: error }, 'backlog.unknown: the log does not tell'),
-  });
-  logged.start();
-  closing('logged backlog', () => logged.close());
-  return logged;
-};

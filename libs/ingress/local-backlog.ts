@@ -1,14 +1,21 @@
-import { type WebhookWorker } from '#libs/delivery/webhook-worker.js';
-import { type Router } from '#libs/routing/router.js';
-import { type Runner } from '#libs/runner/runner.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
-import { type Backlog } from './roles/role-process.js';
+import { type WorkInFlight } from './pressure-gate.js';
+
+/** Work in flight in all roles, wherever they run. Each method is a cheap look-up. */
+export interface Backlog extends WorkInFlight {
+  /** Invocations that wait for a source. */
+  waitingFor(sourceId: string): number;
+  /** Emits of a source that are not yet routed. */
+  unroutedOf(sourceId: string): number;
+}
 
 /** What each role knows of its work. */
 export interface LocalRoles {
-  readonly worker: Pick<WebhookWorker, 'pressure'>;
-  readonly router: Pick<Router, 'unroutedOf'>;
-  readonly runner: Pick<Runner, 'waitingFor'>;
+  readonly worker: {
+    readonly pressure: { ofSource(sourceId: string): number; ofWorkspace(workspaceId: string): number };
+  };
+  readonly router: Pick<Backlog, 'unroutedOf'>;
+  readonly runner: Pick<Backlog, 'waitingFor'>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ClockSkew } from '#libs/kernel/common-clock.js';
 import { type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
-import { type Shutdown } from '#libs/hosting/shutdown.js';
+import { type Shutdown } from './shutdown.js';
 
 /** Skew of the wall clock that the operator is told of. */
 const TOLD_MS = 2_000;

@@ -3,7 +3,12 @@ import { withDeadline } from '#libs/async/deadline.js';
 import { type Logger, type Readiness } from '#libs/telemetry/index.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { RefusedStart } from '#libs/config/refused-start.js';
-import { type RemoteEngines } from './engines.js';
+
+/** Engines that are servers. */
+export interface CheckedEngines {
+  /** Checks of `/readyz`, by name of the engine. `ping` rejects within 2 s with the problem. */
+  readonly checks: readonly { readonly name: string; ping(): Promise<void> }[];
+}
 
 const RETRY_MS = 1_000;
 const LINE_MS = 1_000;
@@ -13,7 +18,7 @@ const PING_MS = 1_500;
 /** Waits for engines that are not available yet, with a log line per second. /readyz names engines that fail later. */
 export class EnginesAwaited {
   private readonly missing = new Map<string, string>();
-  private engines: RemoteEngines | undefined;
+  private engines: CheckedEngines | undefined;
 
   constructor(
     private readonly logger: Logger,
@@ -53,12 +58,12 @@ export class EnginesAwaited {
     }
   }
 
-  watch(engines: RemoteEngines): void {
+  watch(engines: CheckedEngines): void {
     this.engines = engines;
   }
 }
 
-const unreachable = async ({ checks }: RemoteEngines): Promise<string[]> => {
+const unreachable = async ({ checks }: CheckedEngines): Promise<string[]> => {
   const results = await Promise.all(
     checks.map(async (check) => {
       try {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config/index.js';
-import { allOf, type Admission } from '#libs/ingress/admission.js';
-import { PressureGate } from '#libs/ingress/pressure-gate.js';
+import { allOf, type Admission } from './admission.js';
+import { PressureGate } from './pressure-gate.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics, sharedTopics, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { LoggedBacklog, type LoggedGroup } from './logged-backlog.js';
-import { doorOfApi } from './pressure.js';
+import { doorOfApi } from './pressure-settings.js';
 
 const RETENTION = { emitsAgeMs: 1, emitsBytes: 1 };
 const LIMIT = 100;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Logger, Readiness } from '#libs/telemetry/index.js';
-import { type RemoteEngines } from './engines.js';
-import { EnginesAwaited } from './engines-awaited.js';
+import { type CheckedEngines, EnginesAwaited } from './engines-awaited.js';
 
 const logger = { warn: () => undefined } as unknown as Logger;
 const stateOf = async (readiness: Readiness): Promise<string | undefined> =>
@@ -34,12 +33,12 @@ describe('engines that are not available', () => {
   it('are named by /readyz when they fail later or do not answer', async () => {
     const readiness = new Readiness();
     const waiting = new EnginesAwaited(logger, readiness, { begun: false });
-    const checks: RemoteEngines['checks'] = [
+    const checks: CheckedEngines['checks'] = [
       { name: 'EventStoreDB', ping: async () => undefined },
       { name: 'MongoDB', ping: () => Promise.reject(new Error('no primary')) },
       { name: 'Kafka', ping: () => new Promise(() => undefined) },
     ];
-    waiting.watch({ checks } as RemoteEngines);
+    waiting.watch({ checks });
     expect(await stateOf(readiness)).toBe('MongoDB: no primary; Kafka: no answer within 1500 ms');
   });
 });

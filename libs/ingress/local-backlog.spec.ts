@@ -11,7 +11,7 @@ const handedOver = (records: number, sources: number): HandedOver =>
   }) as unknown as HandedOver;
 
 const worker = (records: number): LocalRoles['worker'] => ({
-  pressure: { ofSource: () => records, ofWorkspace: () => records } as unknown as LocalRoles['worker']['pressure'],
+  pressure: { ofSource: () => records, ofWorkspace: () => records },
 });
 
 describe('the backlog of one process', () => {

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config/index.js';
 import { type RunningWork } from '#libs/kernel/leased-work.js';
-import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { createFixedTopics, keepFixedTopics, topicPolicy } from './topic-policy.js';
+import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
+import { topicPolicy } from '#libs/composition/topic-policy.js';
+import { createFixedTopics, keepFixedTopics } from './fixed-topics.js';
 
 let keeping: RunningWork | undefined;
 afterEach(() => keeping?.stop());
@@ -17,7 +18,7 @@ describe.each(['per_emitter', 'shared'])('the fixed topics of the layout %s', (l
     keeping = keepFixedTopics(
       log,
       topics,
-      { error: (fields: object) => void said.push((fields as { topic: string }).topic) } as never,
+      { error: (fields: object) => void said.push((fields as { topic: string }).topic) },
       1,
     );
     const all = topics.fixed().map(({ topic }) => topic);
