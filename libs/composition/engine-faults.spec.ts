@@ -19,7 +19,7 @@ import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/in
 import { bootstrap, setUpUser } from '#libs/tenancy/index.js';
 import { appEventsOf, type ApiOptions, createApi, manualRunsOf } from './api.js';
 import { startControlPlane, type WholeControlPlane } from './control-plane.js';
-import { endpointUrls } from './endpoint-urls.js';
+import { endpointUrls } from './start.js';
 import { type Engines } from './engines.js';
 import { httpBytesOf } from './pressure.js';
 import { streamReadModels } from './read-models.js';

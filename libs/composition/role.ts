@@ -1,36 +1,28 @@
-import { type Config, keepFilesPrivate, loadConfig, publicUrlOf } from '#libs/config/index.js';
-import { TrustedProxies } from '#libs/http/client-address.js';
-import { OperatorAccess } from '#libs/http/operator-access.js';
-import { systemClock } from '#libs/kernel/clock.js';
-import { newId } from '#libs/kernel/ids.js';
-import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
-import { type LiveView } from '#libs/kernel/live-view.js';
-import { TableFreshness } from '#libs/kernel/table-freshness.js';
-import { type EndpointUrls } from '#libs/sources/index.js';
-import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
-import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { HandedOver } from '#libs/stream-log/handed-over.js';
-import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { type Config, loadConfig } from '#libs/config/index.js';
 import { ClusterBacklog, highestOf, ProcessReporter } from '#libs/cluster/cluster.js';
 import { LiveCallers } from '#libs/cluster/live-callers.js';
 import { tellClockSkew } from '#libs/hosting/clock-skew.js';
-import { type ControlPlane, followControlPlane } from './control-plane.js';
-import { endpointUrls } from './endpoint-urls.js';
-import { type RemoteEngines } from './engines.js';
 import { EnginesAwaited } from '#libs/hosting/engines-awaited.js';
-import { startPlatformEvents } from './platform-events.js';
+import { type Handler, stillStarting } from '#libs/hosting/http-listener.js';
+import { writeServerFile } from '#libs/hosting/server-file.js';
+import { type Shutdown } from '#libs/hosting/shutdown.js';
+import { createTelemetryApp } from '#libs/hosting/telemetry-app.js';
+import { TrustedProxies } from '#libs/http/client-address.js';
+import { OperatorAccess } from '#libs/http/operator-access.js';
 import { LoggedBacklog, type LoggedGroup } from '#libs/ingress/logged-backlog.js';
-import { pressureSettings } from '#libs/ingress/pressure-settings.js';
+import { LeasedWork, type LeasedWorkOptions } from '#libs/kernel/leased-work.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
+import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
+import { createFixedTopics, keepFixedTopics } from '#libs/stream-log/fixed-topics.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
+import { type ControlPlane, followControlPlane } from './control-plane.js';
+import { type RemoteEngines } from './engines.js';
 import { sampleInHand } from './pressure.js';
 import { type RoleProcess, type Workload } from './roles/role-process.js';
-import { HttpListener, type Handler, stillStarting } from '#libs/hosting/http-listener.js';
-import { writeServerFile } from '#libs/hosting/server-file.js';
-import { Shutdown } from '#libs/hosting/shutdown.js';
-import { startProblem } from '#libs/hosting/start-problem.js';
-import { createTelemetryApp } from '#libs/hosting/telemetry-app.js';
+import { roleProcess, start, type Started } from './start.js';
 import { topicPolicy } from './topic-policy.js';
-import { createFixedTopics, keepFixedTopics } from '#libs/stream-log/fixed-topics.js';
-import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
 export interface OpenEngines {
   readonly config: Config;
@@ -42,13 +34,7 @@ export interface OpenEngines {
 }
 
 /** One process of a distributed installation, as the steps of its role find it. */
-export interface Role extends RoleProcess {
-  readonly id: string;
-  readonly name: string;
-  readonly nestLogger: NestLogger;
-  readonly readiness: Readiness;
-  readonly front: HttpListener;
-  readonly urls: EndpointUrls;
+export interface Role extends RoleProcess, Omit<Started, 'shutdown' | 'timings'> {
   readonly reporter: ProcessReporter;
   readonly platformEvents: PlatformEvents;
   /** Serves `/healthz`, `/readyz` and `/metrics`, for a role without routes of its own. */
@@ -65,112 +51,80 @@ export interface Role extends RoleProcess {
 }
 
 /**
- * Starts one role on the distributed engines, and ends the process when that fails. The steps that all roles share are
- * here, in order; `steps` is the role itself. `tables`: those that only this role holds in memory.
+ * Starts one role on the distributed engines. The steps that all such roles share are here, in order; `steps` is the role
+ * itself. `tables`: those that only this role holds in memory.
  */
 export const runRole = (
   name: string,
   openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
-  steps: (role: Role) => Promise<void>,
+  steps: (role: Role) => Promise<void> | void,
   tables: readonly LiveView[] = [],
-): void => {
-  start(name, openEngines, steps, tables).catch((error: unknown) => {
-    process.stderr.write(`sluice ${name} cannot start: ${startProblem(error)}\n`);
-    process.exit(1);
+): void =>
+  start(name, {
+    settings: (warn) => ({ config: distributedConfig(name, warn) }),
+    steps: async (started) => {
+      const { id, config, logger, shutdown, metrics, readiness, timings, front } = started;
+
+      // Health checks answer while the process waits for the engines.
+      const starting = { isOver: false };
+      const serveTelemetry = await serveHealth(started, starting);
+
+      // 3. Engines, however long they take to become available.
+      const topics = topicPolicy(config);
+      const waiting = new EnginesAwaited(logger, readiness, shutdown);
+      const engines = await openEngines({
+        config,
+        clientId: `${name}-${id}`,
+        onWarning: (text, fields) => logger.warn(fields, text),
+        retentionOf: (topic) => topics.retentionOf(topic),
+        awaiting: (engine, open) => waiting.until(engine, open),
+      });
+      watchEngines(engines, { waiting, shutdown, metrics });
+      tellClockSkew(engines.clock, { readiness, metrics, logger, shutdown });
+      timings.end('engines');
+
+      // 4. Topics, and in-memory tables caught up with the log.
+      await makeTopics(engines, topics, { waiting, logger, shutdown });
+      timings.end('topics');
+      const plane = await followTables(engines, { shutdown, readiness, tables });
+      timings.end('tables');
+
+      // 5. The role itself.
+      await steps({ ...started, ...roleOn(engines, plane, topics, started), serveTelemetry });
+      starting.isOver = true;
+      timings.end('role');
+      logger.info({ id, port: front.port, ms: timings.totalMs(), steps: timings.steps }, 'server.started');
+    },
   });
-};
 
-const start = async (
-  name: string,
-  openEngines: (options: OpenEngines) => Promise<RemoteEngines>,
-  steps: (role: Role) => Promise<void>,
-  tables: readonly LiveView[],
-): Promise<void> => {
-  const timings = new StartupTimings();
-
-  // 1. Settings, logger, shutdown.
-  const { config, logger } = readSettings(name);
-  const shutdown = new Shutdown(logger);
-  const id = newId('proc', systemClock.now());
-
-  // 2. The port, with health checks, which answer while the process waits for the engines.
-  const starting = { isOver: false };
-  const port = await openPort(config, logger, shutdown, starting);
-  const { front, metrics, readiness } = port;
-  timings.end('listening');
-
-  // 3. Engines, however long they take to become available.
-  const topics = topicPolicy(config);
-  const waiting = new EnginesAwaited(logger, readiness, shutdown);
-  const engines = await openEngines({
-    config,
-    clientId: `${name}-${id}`,
-    onWarning: (text, fields) => logger.warn(fields, text),
-    retentionOf: (topic) => topics.retentionOf(topic),
-    awaiting: (engine, open) => waiting.until(engine, open),
-  });
-  watchEngines(engines, { waiting, shutdown, metrics });
-  tellClockSkew(engines.clock, { readiness, metrics, logger, shutdown });
-  timings.end('engines');
-
-  // 4. Topics, and in-memory tables caught up with the log.
-  await makeTopics(engines, topics, { waiting, logger, shutdown });
-  timings.end('topics');
-  const plane = await followTables(engines, { shutdown, readiness, tables });
-  timings.end('tables');
+/** What a role gets from its process, where others have the other roles. */
+const roleOn = (
+  engines: RemoteEngines,
+  plane: ControlPlane,
+  topics: TopicPolicy,
+  started: Started,
+): Omit<Role, keyof Started | 'serveTelemetry'> & Pick<RoleProcess, 'config' | 'logger' | 'metrics'> => {
+  const { id, name, logger, shutdown, metrics } = started;
   const reporter = startReporter(id, name, plane, logger, shutdown);
-
-  // 5. The role itself.
-  const role: Role = {
-    id,
-    name,
-    config,
-    logger,
-    plane,
-    topics,
+  return {
+    ...roleProcess(started, plane, topics, {
+      // How fresh the tables are of a process that commands wait for while the registry hears of it (docs/adr/0040).
+      highestReached: async () => highestOf(await engines.registry.live()),
+      awaitedSince: () => reporter.awaitedSince(),
+      leased: async (options) => startLeased(options, engines, logger, shutdown),
+      reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),
+    }),
     reporter,
-    tables: freshTables(plane, reporter, logger),
-    ...port,
-    urls: endpointUrls(config, publicUrlOf(config, front.port)),
-    handedOver: new HandedOver(pressureSettings(config).source),
     shuttingDown: () => shutdown.begun,
     fail: (error) => shutdown.fail(error),
-    platformEvents: startPlatformEvents(plane, topics, logger, shutdown),
-    closing: (step, close) => shutdown.add(step, close),
-    leased: async (options) => startLeased(options, engines, logger, shutdown),
-    reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),
     startBacklog: () => startBacklog(engines, logger, shutdown),
     startLoggedBacklog: (groups) => startLoggedBacklog({ engines, topics, logger, shutdown }, groups),
     followCallers: () => followCallers(engines, logger, shutdown),
   };
-  await steps(role);
-  starting.isOver = true;
-  timings.end('role');
-  logger.info({ id, port: front.port, ms: timings.totalMs(), steps: timings.steps }, 'server.started');
 };
 
 /** With old tables a process would lose events, so it ends. Its successor reads the log from the start. */
 const tablesStopped = (cause: Error): Error => new Error('the tables in memory stopped', { cause });
-
-/** Duration of each start step in milliseconds. The first step is loading the program. */
-class StartupTimings {
-  readonly steps: Record<string, number> = {};
-  private at = 0;
-
-  constructor() {
-    this.end('loading');
-  }
-
-  end(step: string): void {
-    const now = performance.now();
-    this.steps[step] = Math.round(now - this.at);
-    this.at = now;
-  }
-
-  totalMs(): number {
-    return Math.round(this.at);
-  }
-}
 
 const makeTopics = async (
   { log }: RemoteEngines,
@@ -226,16 +180,6 @@ const startReporter = (
   shutdown.add('report', () => reporter.close());
   return reporter;
 };
-
-/** How fresh the tables are of a process that commands wait for while the registry hears of it (docs/adr/0040). */
-const freshTables = ({ engines, follower }: ControlPlane, reporter: ProcessReporter, logger: Logger): TableFreshness =>
-  new TableFreshness({
-    follower,
-    lastPosition: () => engines.events.lastPosition(),
-    highestReached: async () => highestOf(await engines.registry.live()),
-    awaitedSince: () => reporter.awaitedSince(),
-    onDelayed: (error) => logger.warn({ err: error }, 'tables.delayed: events may wait for the event log'),
-  });
 
 const followCallers = ({ registry }: RemoteEngines, logger: Logger, shutdown: Shutdown): LiveCallers => {
   const callers = new LiveCallers(registry);
@@ -311,22 +255,12 @@ const startLoggedBacklog = (
   return logged;
 };
 
-type Port = Pick<Role, 'front' | 'metrics' | 'readiness' | 'nestLogger' | 'serveTelemetry'>;
-
 const TELEMETRY = /^\/(healthz|readyz|metrics)(\?|$)/;
 
-const openPort = async (
-  config: Config,
-  logger: Logger,
-  shutdown: Shutdown,
+const serveHealth = async (
+  { config, front, metrics, readiness, nestLogger, shutdown }: Started,
   starting: { readonly isOver: boolean },
-): Promise<Port> => {
-  const front = await HttpListener.listen(config.host, config.port, (error) =>
-    logger.error({ err: error }, 'request.broke'),
-  );
-  const metrics = new Metrics();
-  const readiness = new Readiness();
-  const nestLogger = new NestLogger(logger);
+): Promise<Handler> => {
   const access = new OperatorAccess(config.metrics, new TrustedProxies(config.trustedProxies), config.publicUrl);
   const telemetry = await createTelemetryApp({ metrics, readiness, access, logger: nestLogger });
   const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
@@ -338,17 +272,11 @@ const openPort = async (
   );
   writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: `http://${config.host}:${front.port}` });
   shutdown.add('port', () => front.close(5_000));
-  return { front, metrics, readiness, nestLogger, serveTelemetry };
+  return serveTelemetry;
 };
 
-const readSettings = (name: string): { config: Config; logger: Logger } => {
-  const warnings: string[] = [];
-  const config = loadConfig(process.env, (text) => warnings.push(text));
-  if (config.engine !== 'distributed') {
-    throw new Error(`${name} runs on servers that it shares with the other roles: set SLUICE_ENGINE=distributed`);
-  }
-  keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
-  const logger = createLogger({ level: config.logLevel, role: name });
-  for (const text of warnings) logger.warn({}, text);
-  return { config, logger };
+const distributedConfig = (name: string, warn: (text: string) => void): Config => {
+  const config = loadConfig(process.env, warn);
+  if (config.engine === 'distributed') return config;
+  throw new Error(`${name} runs on servers that it shares with the other roles: set SLUICE_ENGINE=distributed`);
 };

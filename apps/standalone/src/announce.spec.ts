@@ -21,7 +21,7 @@ const announced = async (reconciled: Reconciled): Promise<{ told: string; logged
     level: { name: 'jail (bwrap)', warning: null, unavailable: [] } as unknown as JailLevel,
     reconciled,
     logger: { info } as unknown as Logger,
-    startedAt: performance.now(),
+    ms: 100,
   });
   return { told, logged: info.mock.calls[0]?.[0] as Record<string, unknown> };
 };

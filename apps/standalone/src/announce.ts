@@ -13,13 +13,13 @@ export interface Announcement {
   readonly level: JailLevel;
   readonly reconciled: Reconciled;
   readonly logger: Logger;
-  readonly startedAt: number;
+  /** Duration of the start. */
+  readonly ms: number;
 }
 
 /** Prints the lines for a human after the start, next to the JSON lines of the log. */
 export const announce = async (facts: Announcement): Promise<void> => {
-  const { config, publicUrl, owner, level, reconciled, logger, startedAt } = facts;
-  const ms = Math.round(performance.now() - startedAt);
+  const { config, publicUrl, owner, level, reconciled, logger, ms } = facts;
   logger.info(
     { url: publicUrl, dataDir: resolve(config.dataDir), ...isolationFacts(level), ms, ...repaired(reconciled) },
     'server.started',

@@ -1,7 +1,7 @@
 import { type ApiOptions, appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { dataStoresOf, startControlPlane, type WholeControlPlane } from '#libs/composition/control-plane.js';
 import { DiskWatch } from '#libs/hosting/disk-watch.js';
-import { HttpListener, type Handler } from '#libs/hosting/http-listener.js';
+import { type Handler } from '#libs/hosting/http-listener.js';
 import { readYourWritesAndReactions } from '#libs/kernel/read-your-writes.js';
 import { reactorsOf } from '#libs/composition/contexts.js';
 import { reactorPorts } from '#libs/composition/reactions.js';
@@ -9,19 +9,16 @@ import { everyReadModel } from '#libs/composition/read-models.js';
 import { checkIsolation } from '#libs/hosting/isolation.js';
 import { type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
 import { writeServerFile } from '#libs/hosting/server-file.js';
-import { startProblem } from '#libs/hosting/start-problem.js';
-import { endpointUrls } from '#libs/composition/endpoint-urls.js';
-import { Shutdown } from '#libs/hosting/shutdown.js';
+import { start, type Started } from '#libs/composition/start.js';
+import { type Shutdown } from '#libs/hosting/shutdown.js';
 import { topicPolicy } from '#libs/composition/topic-policy.js';
 import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
 import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
 import {
   checkSecretKeyUnchanged,
   type Config,
-  keepFilesPrivate,
   loadConfig,
   previousKeyOf,
-  publicUrlOf,
   secretKeyOf,
   weakApiKey,
   WrongSettings,
@@ -34,7 +31,7 @@ import { systemClock } from '#libs/kernel/clock.js';
 import { SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { ReactorRunner } from '#libs/kernel/reactor.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { createLogger, type Logger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
+import { type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { bootstrap } from '#libs/tenancy/index.js';
 import { announce } from './announce.js';
 import { type EveryRole, startEveryRole } from './every-role.js';
@@ -46,8 +43,7 @@ import { oneProcess } from './one-process.js';
 /** The router's, fed by the one reader of the event log. */
 const table = new SubscriptionTable();
 
-const readSettings = (): { config: Config; logger: Logger; directory: DataDirectory } => {
-  const warnings: string[] = [];
+const settings = (warn: (text: string) => void): { config: Config; directory: DataDirectory } => {
   // Checked before the others, which would ask for the addresses of engines that this process never uses.
   if (process.env.SLUICE_ENGINE?.trim() === 'distributed') {
     throw new WrongSettings([
@@ -55,14 +51,10 @@ const readSettings = (): { config: Config; logger: Logger; directory: DataDirect
         'or start one process a role with `node dist/apps/<role>/src/main.js` (docs/how-to/scale-out.md)',
     ]);
   }
-  const config = loadConfig(process.env, (text) => warnings.push(text));
-  const directory = inspectDataDirectory(config.dataDir, (text) => warnings.push(text));
-  keepFilesPrivate(config.dataDir, (text) => warnings.push(text));
-  const logger = createLogger({ level: config.logLevel, role: 'standalone' });
+  const config = loadConfig(process.env, warn);
   const weak = weakApiKey(config);
-  if (weak !== undefined) warnings.push(weak);
-  for (const text of warnings) logger.warn({}, text);
-  return { config, logger, directory };
+  if (weak !== undefined) warn(weak);
+  return { config, directory: inspectDataDirectory(config.dataDir, warn) };
 };
 
 /** Rebuilds the read models of an installation that has lost them, because their projections do not start again. */
@@ -172,31 +164,19 @@ const sandboxesOf = (
     metrics.packages,
   );
 
-/** Starts every role in one process on the embedded engines. Shutdown closes in reverse order what the steps open. */
-const start = async (): Promise<void> => {
-  const startedAt = performance.now();
-
-  // 1. Settings, logger.
-  const { config, logger, directory } = readSettings();
-  const shutdown = new Shutdown(logger);
-
-  // 2. The port, so that a port in use is detected before anything else starts.
-  const broke = (error: unknown): void => logger.error({ err: error }, 'request.broke');
-  const front = await HttpListener.listen(config.host, config.port, broke);
-  const publicUrl = publicUrlOf(config, front.port);
-  const urls = endpointUrls(config, publicUrl);
+/** Every role in one process on the embedded engines. `start` does steps 1 and 2. */
+const steps = async (started: Started, directory: DataDirectory): Promise<void> => {
+  const { config, logger, shutdown, front, metrics, readiness, publicUrl, urls, timings } = started;
 
   // 3. Engines on the data directory, which only this process uses from here on.
   const fail = (error: Error): void => shutdown.fail(error);
   const engines = await openEngines(config, fail);
   shutdown.add('engines', () => engines.close());
   if (directory.lacksReadModels) await restoreReadModels(engines, config, logger);
-  const readiness = new Readiness();
   const disk = await watchDisk(config, logger, readiness, shutdown);
 
   // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
-  const metrics = new Metrics();
   const starting = startControlPlane(engines, systemClock, onFailure, fail, [table]);
   const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger, metrics)]);
   checkIsolation(sandboxing.level, config, plane.views.callers.workspaceCount());
@@ -207,8 +187,7 @@ const start = async (): Promise<void> => {
   // 5. The roles that move events.
   const topics = topicPolicy(config);
   await createFixedTopics(engines.log, topics);
-  const closing = (step: string, close: () => Promise<void>): void => shutdown.add(step, close);
-  const own = oneProcess({ config, plane, topics, logger, metrics, closing });
+  const own = oneProcess(started, plane, topics);
   const queuedBytes = (): number => engines.queuedBytes();
   tellOfFullDisk(disk, plane, own.platformEvents);
   const roles = await startEveryRole(own, { table, sandboxing, urls, disk, queuedBytes, onFailure: fail });
@@ -230,7 +209,7 @@ const start = async (): Promise<void> => {
 
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
-  const edge = { urls, metrics, readiness, logger: new NestLogger(logger), log: logger, shuttingDown };
+  const edge = { urls, metrics, readiness, logger: started.nestLogger, log: logger, shuttingDown };
   const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors }, edge);
   shutdown.add('api', () => api.close());
   const registry = await startRegistry({ config, api, logger });
@@ -243,10 +222,15 @@ const start = async (): Promise<void> => {
 
   // 8. The announcement.
   writeServerFile(config.dataDir, { port: front.port, pid: process.pid, url: publicUrl });
-  await announce({ config, publicUrl, owner, level: sandboxing.level, reconciled, logger, startedAt });
+  await announce({
+    config,
+    publicUrl,
+    owner,
+    level: sandboxing.level,
+    reconciled,
+    logger,
+    ms: timings.sinceLoadedMs(),
+  });
 };
 
-start().catch((error: unknown) => {
-  process.stderr.write(`sluice cannot start: ${startProblem(error)}\n`);
-  process.exit(1);
-});
+start('standalone', { settings, steps: (started, { directory }) => steps(started, directory) });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type RoleProcess } from '#libs/composition/roles/role-process.js';
+import { type ControlPlane } from '#libs/composition/control-plane.js';
+import { type Started } from '#libs/composition/start.js';
+import { topicPolicy } from '#libs/composition/topic-policy.js';
 import { loadConfig } from '#libs/config/index.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { Metrics } from '#libs/telemetry/index.js';
@@ -9,9 +11,10 @@ const opened = () => {
   const metrics = new Metrics();
   const closes: (readonly [step: string, close: () => Promise<void>])[] = [];
   const config = loadConfig({}, () => undefined);
-  const closing: RoleProcess['closing'] = (step, close) => void closes.push([step, close]);
-  const given = { config, metrics, closing, plane: { clock: systemClock, engines: {} } } as unknown as RoleProcess;
-  return { own: oneProcess(given), metrics, closes };
+  const shutdown = { add: (step: string, close: () => Promise<void>) => void closes.push([step, close]) };
+  const started = { config, metrics, shutdown } as unknown as Started;
+  const plane = { clock: systemClock, engines: {} } as unknown as ControlPlane;
+  return { own: oneProcess(started, plane, topicPolicy(config)), metrics, closes };
 };
 
 describe('the process with every role', () => {
