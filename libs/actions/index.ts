@@ -1,2 +1,1 @@
 export { actionsContext } from './context.js';
-export { ActionsModule } from './actions.module.js';

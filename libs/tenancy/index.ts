@@ -1,10 +1,7 @@
 export { tenancyContext } from './context.js';
 export { CallersView } from './callers-view.js';
-export { apiKey } from './domain/api-key.js';
-export { user } from './domain/user.js';
-export { workspace } from './domain/workspace.js';
 export { bootstrap } from './set-up-user/bootstrap.js';
-export { RegisterUser, type RegisteredUser } from './set-up-user/register-user.handler.js';
+export { RegisterUser } from './set-up-user/register-user.handler.js';
 export { KeyRegister, type RegisteredKey, type RegisteredUser as KnownUser } from './key-register.js';
 export { OPERATOR } from './operator.js';
 export {
@@ -13,17 +10,10 @@ export {
   deleteWorkspace,
   renameWorkspace,
   type MemberChange,
-  type OperatorWorkspaces,
 } from './operator-workspaces.js';
 export { type RegisteredWorkspace, WorkspaceRegister } from './workspace-register.js';
 export { issueKeyFor, revokeKeyOf } from './operator-keys.js';
-export {
-  setUpUser,
-  type FirstKey,
-  type SetUpDependencies,
-  type SetUpResult,
-  type SetUpUser,
-} from './set-up-user/set-up-user.js';
+export { setUpUser, type SetUpResult, type SetUpUser } from './set-up-user/set-up-user.js';
 export { TenancyModule } from './tenancy.module.js';
 export { type LimitReply } from './list-limits/list-limits.controller.js';
 export { QuotaKeeper } from './daily-quotas.js';
