@@ -3,7 +3,7 @@ import { type DomainEvent, type EventMetadata } from '#libs/kernel/events.js';
 import { type DedupeCache, type EmitProgress } from '#libs/runner/run-journal.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type DelayedEvent } from '#libs/stream-log/delayed-events.js';
-import { type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
+import { type DueEntry } from '#libs/due/due-store.js';
 
 /**
  * Format of an installation in a folder: `manifest.json`, written last, and one `<part>.ndjson.gz` per part with one
@@ -52,7 +52,6 @@ export interface ArchivedTick {
 
 /** A record without its topic, which the target's policy determines. */
 export type ArchivedRecord = Omit<LogRecord, 'topic'>;
-export type ArchivedRetry = Omit<ScheduledRetry, 'record'> & { readonly record: ArchivedRecord };
 
 export interface ArchivedLines {
   /** Events in the order of the event log. */
@@ -61,7 +60,8 @@ export interface ArchivedLines {
   readonly secrets: ArchivedSecret;
   readonly states: ArchivedState;
   readonly ticks: ArchivedTick;
-  readonly retries: ArchivedRetry;
+  /** Entries of the due store that nothing else in the archive tells of. */
+  readonly due: DueEntry;
   /** Events that wait. */
   readonly delayed: DelayedEvent;
   /** Records of data stores. */
@@ -83,7 +83,7 @@ export const PARTS: readonly PartName[] = [
   'secrets',
   'states',
   'ticks',
-  'retries',
+  'due',
   'delayed',
   'store-records',
   'emits-routed',

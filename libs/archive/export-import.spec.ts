@@ -170,12 +170,12 @@ describe('an import that was interrupted', () => {
           };
         },
       });
-    const { events, log, journal, schedule, ticks, vault, blobs, records, readModels, delayed } = target;
+    const { events, log, journal, due, ticks, vault, blobs, records, readModels, delayed } = target;
     return {
       events: guarded(events),
       log: guarded(log),
       journal: guarded(journal),
-      schedule: guarded(schedule),
+      due: guarded(due),
       delayed: guarded(delayed),
       ticks: guarded(ticks),
       vault: guarded(vault),

@@ -7,7 +7,6 @@ import {
   type ArchivedSecret,
   type ArchivedState,
   type ArchivedTick,
-  type ArchivedRetry,
   counted,
   type Manifest,
   type OnProgress,
@@ -22,7 +21,7 @@ import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo }
 /** Engines whose data make up an installation. Read models are rebuilt from it; usage counters are not moved. */
 export type MovedEngines = Pick<
   Engines,
-  'events' | 'log' | 'journal' | 'schedule' | 'delayed' | 'ticks' | 'vault' | 'blobs' | 'records' | 'readModels'
+  'events' | 'log' | 'journal' | 'due' | 'delayed' | 'ticks' | 'vault' | 'blobs' | 'records' | 'readModels'
 >;
 
 export interface ExportOptions {
@@ -65,7 +64,7 @@ const linesOf = (engines: ExportOptions['engines'], seal: ArchiveSeal): Lines =>
   secrets: () => secrets(engines, seal),
   states: () => states(engines),
   ticks: () => ticks(engines),
-  retries: () => retries(engines),
+  due: () => engines.due.all(),
   delayed: () => engines.delayed.all(),
   'store-records': () => engines.records.all(),
   'emits-routed': () => emitsRouted(engines.log),
@@ -105,11 +104,4 @@ async function* states({ journal }: Pick<Engines, 'journal'>): AsyncIterable<Arc
 
 async function* ticks({ ticks: store }: Pick<Engines, 'ticks'>): AsyncIterable<ArchivedTick> {
   for (const [key, at] of await store.load()) yield { key, at };
-}
-
-async function* retries({ schedule }: Pick<Engines, 'schedule'>): AsyncIterable<ArchivedRetry> {
-  for await (const { id, owner, dueAt, record } of schedule.all()) {
-    const { key, headers, value } = record;
-    yield { id, owner, dueAt, record: { key, headers, value } };
-  }
 }

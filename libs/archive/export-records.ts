@@ -1,4 +1,4 @@
-import { isHandedOut } from '#libs/delivery/delivery-records.js';
+import { isOut } from '#libs/delivery/delivery-records.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from '#libs/delivery/webhook-settings.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { emitterHeaders, invocationHeaders } from '#libs/stream-log/envelopes.js';
@@ -46,7 +46,7 @@ export async function* deliveriesToDo(log: StreamLog): AsyncIterable<ArchivedRec
   for await (const { lane, committed } of lanesOf(log, DELIVERIES, WORKER)) {
     for await (const record of recordsOf(log, lane, committed)) {
       // It is among those that wait, too.
-      if (!isHandedOut(record)) yield archived(record);
+      if (!isOut(record)) yield archived(record);
     }
   }
 }

@@ -5,7 +5,6 @@ import {
   type ArchivedSecret,
   type ArchivedState,
   type ArchivedTick,
-  type ArchivedRetry,
   counted,
   fileOf,
   type Manifest,
@@ -14,7 +13,6 @@ import { type ArchiveReader, UnusableArchive } from './archive-reader.js';
 import { ArchiveSeal } from './archive-seal.js';
 import { makeUpcasters } from '#libs/composition/contexts.js';
 import { type MovedEngines } from './export-installation.js';
-import { topicOf } from '#libs/delivery/retry-schedule.js';
 import { importEvents, ownersIn } from './import-events.js';
 import { ImportMark } from './import-mark.js';
 import { importRecords } from './import-records.js';
@@ -64,7 +62,7 @@ export const importInstallation = async (options: ImportOptions): Promise<Import
   // 2. Idempotent parts: a repeat finds what it wrote before.
   await importEvents(engines.events, lines('events'));
   if (mark.stage === 'state') {
-    await importStores(engines, lines, seal, config);
+    await importStores(engines, lines, seal);
     await mark.reach('records');
   }
 
@@ -85,12 +83,12 @@ export const importInstallation = async (options: ImportOptions): Promise<Import
 
 type Lines = ArchiveReader['lines'];
 
-const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSeal, config: Config): Promise<void> => {
+const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSeal): Promise<void> => {
   await importBlobs(engines, lines('blobs'));
   await importSecrets(engines, lines('secrets'), seal);
   await importStates(engines, lines('states'));
   await importTicks(engines, lines('ticks'));
-  await importRetries(engines, lines('retries'), config);
+  for await (const batch of batches(lines('due'))) await engines.due.put(batch);
   for await (const batch of batches(lines('delayed'))) await engines.delayed.put(batch);
   // Expired records come along, so the time is the beginning: the limits held where they come from.
   for await (const record of lines('store-records')) await engines.records.set(record, 0);
@@ -150,19 +148,6 @@ const BATCH = 256;
 
 const importTicks = async ({ ticks }: MovedEngines, lines: AsyncIterable<ArchivedTick>): Promise<void> => {
   for await (const batch of batches(lines)) await ticks.save(new Map(batch.map(({ key, at }) => [key, at])));
-};
-
-const importRetries = async (
-  { schedule }: MovedEngines,
-  lines: AsyncIterable<ArchivedRetry>,
-  config: Config,
-): Promise<void> => {
-  const topics = topicPolicy(config);
-  for await (const batch of batches(lines)) {
-    await schedule.put(
-      batch.map((entry) => ({ ...entry, record: { ...entry.record, topic: topicOf(entry, topics) } })),
-    );
-  }
 };
 
 async function* batches<T>(items: AsyncIterable<T>): AsyncIterable<readonly T[]> {

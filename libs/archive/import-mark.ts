@@ -63,13 +63,13 @@ const ELSEWHERE =
   'import into an empty one, on which no server was ever started (another SLUICE_DATA_DIR; or other values of ' +
   'SLUICE_PREFIX and the database of SLUICE_MONGO_URL)';
 
-const whatIsIn = async ({ events, journal, vault, schedule, delayed, ticks, log }: MovedEngines): Promise<string[]> => {
+const whatIsIn = async ({ events, journal, vault, due, delayed, ticks, log }: MovedEngines): Promise<string[]> => {
   const found: string[] = [];
   const [first] = await events.readAll(START, 1);
   if (first) found.push(`events (the first is ${first.type} of ${new Date(first.recordedAt).toISOString()})`);
   if (await isAny(journal.sources())) found.push('states of sources');
   if (await isAny(vault.entries())) found.push('secrets');
-  if (await isAny(schedule.all())) found.push('deliveries that wait');
+  if (await isAny(due.all())) found.push('deliveries that wait');
   if (await isAny(delayed.all())) found.push('events that wait');
   if ((await ticks.load()).size > 0) found.push('timers');
   for (const prefix of [EMITS, INVOCATIONS, DELIVERIES]) {

@@ -114,12 +114,12 @@ const fileFetcher =
   (url, signal) =>
     fetchText(url, { dispatcher: egress.dispatcher, maxBytes, ...(signal === undefined ? {} : { signal }) });
 
-const replaysOf = ({ readModels, schedule }: Engines): Replays => ({
+const replaysOf = ({ readModels, due }: Engines): Replays => ({
   keptIn: async (...range) => {
     const ids = await storedEvents(readModels).idsIn(...range);
     return { count: ids.length, oldest: ids[0]?.eventId, newest: ids.at(-1)?.eventId };
   },
-  waiting: (subscriptionId) => schedule.countOf(subscriptionId),
+  waiting: (subscriptionId) => due.countOf(subscriptionId),
 });
 
 /** Ports of the contexts that show what sources emit, and send it on. */

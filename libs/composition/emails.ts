@@ -18,7 +18,7 @@ export const startEmails = async (
     log: engines.log,
     mailer: smtpMailer(smtpUrl, senderOf(config, publicUrl)),
     notes: engines.records,
-    schedule: engines.schedule,
+    due: engines.due,
     recipientOf: async (sourceId, workspaceId) => {
       const source = views.sources.find(sourceId);
       const on = await readModels.get<ErrorEmailsDoc>(errorEmailsProjection.schema, sourceId);

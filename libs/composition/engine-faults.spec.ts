@@ -27,7 +27,7 @@ import { topicPolicy } from './topic-policy.js';
 import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 
 /** Ports that the API calls. */
-const PORTS = ['events', 'readModels', 'log', 'vault', 'blobs', 'records', 'usage', 'delayed', 'schedule'] as const;
+const PORTS = ['events', 'readModels', 'log', 'vault', 'blobs', 'records', 'usage', 'delayed', 'due'] as const;
 type Port = (typeof PORTS)[number];
 
 /** What fails now: one method of a port, or all of all ports. */
@@ -82,9 +82,10 @@ let ids: Readonly<Record<string, string>>;
 
 const apiOf = async (): Promise<NestExpressApplication> => {
   const config = loadConfig({ SLUICE_DATA_DIR: dir, SLUICE_API_RATE: '0' }, () => undefined);
-  const ports = Object.fromEntries(PORTS.map((name) => [name, breakable(name, engines[name])]));
+  const whole: Engines = engines;
+  const ports = Object.fromEntries(PORTS.map((name) => [name, breakable(name, whole[name])]));
   const broken: Engines = { ...engines, ...(ports as Pick<Engines, Port>), faultOf: faultOfAny };
-  const { events, log, schedule, delayed } = broken;
+  const { events, log, due, delayed } = broken;
   const handleCommand = commandHandler({ store: events, upcasters: plane.upcasters });
   const failingPlane = { ...plane, engines: broken, handleCommand };
   const topics = topicPolicy(config);
@@ -103,7 +104,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
     manualRuns: manualRunsOf(parts, new ResponseRelay(), door),
     appEvents: appEventsOf(parts, door),
     sourceTopics: sourceTopics({ log, topics, journal: engines.journal, ticks: engines.ticks, delayed, forget }),
-    webhookTopics: webhookTopics(log, topics, schedule),
+    webhookTopics: webhookTopics(log, topics, due),
     appliedEvents: { waitApplied: async () => true },
     inspector: new FakeInspector(),
     caller: { call: async () => ({ status: 'ok', value: '{}', logs: [] }) as never },

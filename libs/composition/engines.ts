@@ -1,5 +1,5 @@
 import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
-import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
+import { type DueStore } from '#libs/due/due-store.js';
 import { type CheckedEngines } from '#libs/hosting/engines-awaited.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
@@ -25,7 +25,7 @@ export interface Engines {
   readonly lanes?: LaneWrites;
   readonly log: StreamLog;
   readonly journal: RunJournal;
-  readonly schedule: RetrySchedule;
+  readonly due: DueStore;
   readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
   readonly vault: Vault;

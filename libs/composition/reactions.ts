@@ -27,6 +27,6 @@ export const reactorPorts = (
 
 /** What the reactions need that clean up stream read models. */
 export const cleanUpPorts = ({ plane, topics }: Process): CleanUpPorts => {
-  const { events, vault, log, schedule } = plane.engines;
-  return { events, vault, topics, webhookTopics: webhookTopics(log, topics, schedule) };
+  const { events, vault, log, due } = plane.engines;
+  return { events, vault, topics, webhookTopics: webhookTopics(log, topics, due) };
 };

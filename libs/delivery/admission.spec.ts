@@ -5,7 +5,7 @@ import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { type Delivery } from './delivery-records.js';
 import { KEY } from './testing/worker-harness.js';
 import { EventOrder } from './event-order.js';
-import { InMemoryRetrySchedule } from './testing/in-memory-retry-schedule.js';
+import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { type WebhookTarget } from './webhook-directory.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
 
@@ -58,7 +58,7 @@ beforeEach(() => {
     clock: { now: () => now },
     random: () => 0,
     logger: { error: (_, message) => errors.push(message) },
-    order: new EventOrder(new InMemoryRetrySchedule()),
+    order: new EventOrder(new InMemoryDueStore()),
   });
 });
 

@@ -4,7 +4,7 @@ import { type Delivery } from './delivery-records.js';
 import { DeliverySemaphore } from './delivery-semaphore.js';
 import { Endpoint, type PreparedTarget } from './endpoint.js';
 import { type EventOrder } from './event-order.js';
-import { type ScheduledRetry } from './retry-schedule.js';
+import { type DueEntry } from '#libs/due/due-store.js';
 import { type WebhookDirectory, type WebhookTarget } from './webhook-directory.js';
 import { type DeliveryLogger, type WebhookWorkerOptions, type WebhookWorkerSettings } from './webhook-settings.js';
 
@@ -124,7 +124,7 @@ export class Admission {
   }
 
   /** Returns a later time for a due entry that would only be put off again. */
-  postpone(entry: ScheduledRetry): number | undefined {
+  postpone(entry: DueEntry): number | undefined {
     const { clock, settings, random } = this.options;
     const endpoint = this.endpoints.get(entry.owner);
     const now = clock.now();

@@ -1,5 +1,5 @@
 /**
- * Circuit breaker of one webhook, pure. Closed: deliveries are sent. Open: they wait in the schedule until `probeAt`.
+ * Circuit breaker of one webhook, pure. Closed: deliveries are sent. Open: they wait in the due store until `probeAt`.
  * Half-open: one probe is in flight, and its result closes or reopens the breaker. States are never changed in place.
  */
 export type BreakerState =

@@ -8,7 +8,7 @@ import { ABORTED, type AttemptResult } from './http-attempt.js';
 import { LaneWork } from './lane-work.js';
 import { OutcomeRecorder, type Claimed } from './outcome-recorder.js';
 import { retryAfterMs } from './retry-policy.js';
-import { type ScheduledRetry } from './retry-schedule.js';
+import { type DueEntry } from '#libs/due/due-store.js';
 import { type OutcomeWriter } from './outcome-writer.js';
 import { type WebhookWorkerOptions, type WebhookWorkerSettings } from './webhook-settings.js';
 
@@ -31,7 +31,7 @@ export class Deliverer {
   private onIdle: (() => void) | undefined;
 
   constructor(private readonly options: DelivererOptions) {
-    this.order = new EventOrder(options.schedule);
+    this.order = new EventOrder(options.due);
     this.admission = new Admission({ ...options, order: this.order });
     this.attempts = new AttemptRunner(options.dispatcher, options.settings);
     this.recorder = new OutcomeRecorder({ ...options, order: this.order });
@@ -69,7 +69,7 @@ export class Deliverer {
   }
 
   /** Returns a later time for a due entry that would only be put off again. */
-  postpone(entry: ScheduledRetry): number | undefined {
+  postpone(entry: DueEntry): number | undefined {
     return this.admission.postpone(entry);
   }
 
@@ -139,12 +139,12 @@ export class Deliverer {
     return known && Promise.race([known, this.released]);
   }
 
-  /** Whether no earlier record of the entry has ended the delivery. True when the schedule cannot tell. */
+  /** Whether no earlier record of the entry has ended the delivery. True when the due store cannot tell. */
   private async stillWaits({ entry, headers }: Delivery): Promise<boolean> {
     try {
-      return entry === undefined || (await this.options.schedule.has(entry));
+      return entry === undefined || (await this.options.due.has(entry));
     } catch (error) {
-      this.options.logger.error({ err: error, webhook: headers.webhook }, 'cannot read the schedule; delivers again');
+      this.options.logger.error({ err: error, webhook: headers.webhook }, 'cannot read the due store; delivers again');
       return true;
     }
   }

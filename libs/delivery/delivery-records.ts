@@ -1,7 +1,7 @@
 import { type Attempt, type RecordedOutcome, type AttemptValue } from '#libs/stream-log/attempt-records.js';
 import { type DeliveryHeaders, deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { type DueRetry, type ScheduledRetry } from './retry-schedule.js';
+import { type DueEntry } from '#libs/due/due-store.js';
 
 /** A delivery as read from its topic. `defers` counts how often it was put off without an attempt. */
 export interface Delivery {
@@ -11,24 +11,14 @@ export interface Delivery {
   readonly defers: number;
   /** Epoch milliseconds of the emit's arrival at the router. */
   readonly at: number;
-  /** The entry of the schedule that its record was handed out from, to be removed when this has ended. */
+  /** The entry of the due store that its record came from, to be removed when this has ended. */
   readonly entry?: string | undefined;
   /** Whether an earlier record of the entry is in the log, which may have ended the delivery in the meantime. */
   readonly isAgain?: boolean;
 }
 
-/** Whether a record of the schedule is a delivery. Its entry waits until the worker has ended the delivery. */
-export const isDelivery = ({ headers }: LogRecord): boolean => 'webhook' in headers && !('email' in headers);
-
-/** The record of a due entry, for its lane. */
-export const handedOutRecord = ({ id, record, handedOut }: DueRetry, topic: string): LogRecord => {
-  const again = handedOut > 0 ? { again: String(handedOut) } : {};
-  const headers: DeliveryHeaders = { ...deliveryHeaders(record), entry: id, ...again };
-  return { ...record, topic, headers };
-};
-
-/** Whether a record of a lane also waits in the schedule. */
-export const isHandedOut = (record: Pick<LogRecord, 'headers'>): boolean => deliveryHeaders(record).entry !== undefined;
+/** Whether a record of a lane is of an entry that is out, and so also in the due store. */
+export const isOut = (record: Pick<LogRecord, 'headers'>): boolean => deliveryHeaders(record).entry !== undefined;
 
 /** Returns undefined for a record that is not a delivery. */
 export const readDelivery = (record: LogRecord): Delivery | undefined => {
@@ -66,22 +56,16 @@ export const attemptOf = (
   value,
 });
 
-const waitingEntry = (
-  delivery: Delivery,
-  topic: string,
-  attempt: number,
-  defers: number,
-  dueAt: number,
-): ScheduledRetry => {
+const waitingEntry = (delivery: Delivery, attempt: number, defers: number, dueAt: number): DueEntry => {
   const { headers: all, body } = delivery;
   const { entry: _entry, again: _again, ...headers } = all;
   return {
     // Each entry has its own id, because it is removed after the next one of the delivery is durable.
     id: `${headers.id}/${attempt}.${defers}`,
     owner: headers.webhook,
+    kind: 'delivery',
     dueAt,
     record: {
-      topic,
       key: headers.webhook,
       headers: { ...headers, attempt: String(attempt), defers: String(defers) },
       value: body,
@@ -90,9 +74,9 @@ const waitingEntry = (
 };
 
 /** Schedules the next attempt. */
-export const nextAttempt = (delivery: Delivery, topic: string, dueAt: number): ScheduledRetry =>
-  waitingEntry(delivery, topic, delivery.attempt + 1, 0, dueAt);
+export const nextAttempt = (delivery: Delivery, dueAt: number): DueEntry =>
+  waitingEntry(delivery, delivery.attempt + 1, 0, dueAt);
 
 /** Schedules the same attempt for later. */
-export const deferred = (delivery: Delivery, topic: string, dueAt: number): ScheduledRetry =>
-  waitingEntry(delivery, topic, delivery.attempt, delivery.defers + 1, dueAt);
+export const deferred = (delivery: Delivery, dueAt: number): DueEntry =>
+  waitingEntry(delivery, delivery.attempt, delivery.defers + 1, dueAt);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Delivery } from './delivery-records.js';
 import { EventOrder } from './event-order.js';
-import { type WaitingHeaders } from './retry-schedule.js';
+import { type WaitingHeaders } from '#libs/due/due-store.js';
 
 const NOW = 1_700_000_000_000;
 
@@ -37,7 +37,7 @@ const heldUntil = async (of: Delivery, now = NOW): Promise<number | undefined> =
 };
 
 describe('EventOrder', () => {
-  it('lets everything pass while nothing waits, and reads the schedule once', async () => {
+  it('lets everything pass while nothing waits, and reads the due store once', async () => {
     for (const n of [1, 2, 3]) expect(await heldUntil(delivery(n))).toBeUndefined();
     expect(reads).toBe(1);
   });
@@ -57,7 +57,7 @@ describe('EventOrder', () => {
     expect(await heldUntil(delivery(1, NOW + 1))).toBe(NOW + 5_001);
   });
 
-  it('knows what goes to the schedule and what ends, in any order', async () => {
+  it('knows what goes to the due store and what ends, in any order', async () => {
     await heldUntil(delivery(1));
     order.waits(delivery(1), NOW + 100);
     order.waits(delivery(2), NOW + 500);
@@ -70,7 +70,7 @@ describe('EventOrder', () => {
     expect(await heldUntil(delivery(3))).toBeUndefined();
   });
 
-  it('reads the schedule again when an entry is long overdue, because another process may have ended it', async () => {
+  it('reads the due store again when an entry is long overdue, because another process may have ended it', async () => {
     waiting = [entry(1, NOW)];
     expect(await heldUntil(delivery(2))).toBeGreaterThan(NOW);
     waiting = [];

@@ -1,8 +1,8 @@
 import { deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type Delivery } from './delivery-records.js';
-import { type RetrySchedule } from './retry-schedule.js';
+import { type DueStore } from '#libs/due/due-store.js';
 
-/** A delivery of an ordered webhook that waits in the schedule, or was read from it and has not ended. */
+/** A delivery of an ordered webhook that waits in the due store, or was read from it and has not ended. */
 interface Waiting {
   readonly place: Place;
   readonly dueAt: number;
@@ -15,12 +15,12 @@ interface Known {
   readonly waiting: Map<string, Waiting>;
   /** Id of the first in place; undefined when it must be looked for. */
   first: string | undefined;
-  /** Epoch milliseconds at which the schedule was read. */
+  /** Epoch milliseconds at which the due store was read. */
   readAt: number;
   reading: Promise<void> | undefined;
 }
 
-/** Age of a due entry after which the schedule is read again: another process may have ended its delivery. */
+/** Age of a due entry after which the due store is read again: another process may have ended its delivery. */
 const OVERDUE_MS = 30_000;
 /** Pause of a delivery whose predecessor is due and on its way. */
 const NEARLY_MS = 250;
@@ -32,7 +32,7 @@ const NEARLY_MS = 250;
 export class EventOrder {
   private readonly webhooks = new Map<string, Known>();
 
-  constructor(private readonly schedule: Pick<RetrySchedule, 'waitingOf'>) {}
+  constructor(private readonly due: Pick<DueStore, 'waitingOf'>) {}
 
   /** When to try a delivery again because an earlier one waits. Undefined when it is its turn; a promise to ask again. */
   heldUntil({ headers, ...delivery }: Delivery, now: number): number | undefined | Promise<void> {
@@ -49,7 +49,7 @@ export class EventOrder {
     return last + 1;
   }
 
-  /** Call when a delivery goes to the schedule. */
+  /** Call when a delivery goes to the due store. */
   waits(delivery: Delivery, dueAt: number): void {
     const known = this.webhooks.get(delivery.headers.webhook);
     if (!known) return;
@@ -75,9 +75,9 @@ export class EventOrder {
     return known;
   }
 
-  /** Rejects when the schedule cannot be read. The next delivery tries again. */
+  /** Rejects when the due store cannot be read. The next delivery tries again. */
   private read(webhookId: string, known: Known, now: number): Promise<void> {
-    known.reading ??= this.schedule
+    known.reading ??= this.due
       .waitingOf(webhookId)
       .then((entries) => {
         known.waiting.clear();

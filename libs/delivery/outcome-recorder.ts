@@ -62,7 +62,7 @@ export class OutcomeRecorder {
       responseSnippet: result.snippet,
     };
     const attempt = attemptOf(topics.attempts(), delivery, recorded, value);
-    const waiting = nextAttemptAt === null ? undefined : nextAttempt(delivery, this.topicOf(delivery), nextAttemptAt);
+    const waiting = nextAttemptAt === null ? undefined : nextAttempt(delivery, nextAttemptAt);
     this.record(claimed, attempt, waiting);
     return decision;
   }
@@ -71,7 +71,7 @@ export class OutcomeRecorder {
   putOff(claimed: Claimed, dueAt: number): void {
     const { delivery } = claimed;
     this.options.metrics?.onDeferred?.(1);
-    this.record(claimed, undefined, deferred(delivery, this.topicOf(delivery), dueAt));
+    this.record(claimed, undefined, deferred(delivery, dueAt));
   }
 
   /** Ends a delivery without an attempt. */
@@ -92,10 +92,6 @@ export class OutcomeRecorder {
         if (!work.gone) batch.ack(offset);
       },
     });
-  }
-
-  private topicOf({ headers }: Delivery): string {
-    return this.options.topics.deliveries(headers.webhook);
   }
 
   private record(

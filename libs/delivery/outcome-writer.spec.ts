@@ -3,11 +3,17 @@ import { attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { attemptAt } from '#libs/stream-log/testing/attempts.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { OutcomeWriter } from './outcome-writer.js';
-import { InMemoryRetrySchedule } from './testing/in-memory-retry-schedule.js';
+import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { until } from './testing/worker-harness.js';
 
-const retry = { topic: 'deliveries.wh_1', key: 'wh_1', headers: {}, value: '' };
-const waiting = (delivery: string) => ({ id: delivery, owner: 'wh_1', dueAt: 1, record: retry });
+const retry = { key: 'wh_1', headers: {}, value: '' };
+const waiting = (delivery: string) => ({
+  id: delivery,
+  owner: 'wh_1',
+  kind: 'delivery' as const,
+  dueAt: 1,
+  record: retry,
+});
 
 const writers: OutcomeWriter[] = [];
 afterEach(() => {
@@ -17,15 +23,14 @@ afterEach(() => {
 const world = async () => {
   const log = new InMemoryStreamLog();
   for (const topic of ['attempts', 'attempts-2']) await log.createTopic(topic);
-  const schedule = new InMemoryRetrySchedule();
+  const due = new InMemoryDueStore();
   const failures: string[] = [];
   const nothing = (): void => undefined;
   const writer = new OutcomeWriter({
     log,
-    schedule,
+    due,
     logger: { info: nothing, warn: nothing, error: (_: object, message: string) => void failures.push(message) },
     onFailure: nothing,
-    onScheduled: nothing,
   });
   writers.push(writer);
   const durable: string[] = [];
@@ -42,12 +47,12 @@ const world = async () => {
         .map(({ delivery }) => delivery)
         .join(' '),
     );
-  return { log, schedule, failures, writer, durable, push, recordsOf };
+  return { log, due, failures, writer, durable, push, recordsOf };
 };
 
 describe('the outcomes of deliveries, while the attempts of some cannot be written', () => {
   it('schedule their next attempts, write the other attempts, and acknowledge only what is durable', async () => {
-    const { log, schedule, failures, writer, durable, push, recordsOf } = await world();
+    const { log, due, failures, writer, durable, push, recordsOf } = await world();
     log.hang('attempts');
     push('a', 'attempts', true);
     push('b', 'attempts-2');
@@ -57,7 +62,7 @@ describe('the outcomes of deliveries, while the attempts of some cannot be writt
     push('d', 'attempts-2', true);
     await until(() => durable.length === 2);
     expect(durable).toEqual(['b', 'd']);
-    expect([...schedule.entries.keys()]).toEqual(['a', 'c', 'd']);
+    expect([...due.entries.keys()]).toEqual(['a', 'c', 'd']);
     log.refuse('attempts');
     await until(() => log.hangingOf('attempts') === 1);
     expect(failures).toContain('cannot write delivery results to the log');

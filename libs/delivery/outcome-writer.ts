@@ -3,15 +3,15 @@ import { WakeablePause } from '#libs/async/pause.js';
 import { type Attempt, packAttempts } from '#libs/stream-log/attempt-records.js';
 import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { type RetrySchedule, type ScheduledRetry } from './retry-schedule.js';
+import { type DueStore, type DueEntry } from '#libs/due/due-store.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
 /** The writes that must be durable before a delivery is acknowledged. */
 export interface DeliveryOutcome {
   /** The delivery's next attempt. Written first, so that a crash at no point loses the delivery. */
-  readonly waiting: ScheduledRetry | undefined;
+  readonly waiting: DueEntry | undefined;
   readonly attempt: Attempt | undefined;
-  /** The entry of the schedule that the delivery came from. Removed last, so that it waits until this is durable. */
+  /** The entry of the due store that the delivery came from. Removed last, so that it waits until this is durable. */
   readonly entry?: string | undefined;
   /** Called when all writes are durable; acknowledges the delivery. */
   readonly durable: () => void;
@@ -24,16 +24,14 @@ const LINGER_MS = 20;
 
 export interface OutcomeWriterOptions {
   readonly log: StreamLog;
-  readonly schedule: RetrySchedule;
+  readonly due: Pick<DueStore, 'put' | 'remove'>;
   readonly logger: DeliveryLogger;
   readonly onFailure: () => void;
-  /** Called after retries were scheduled, with the earliest due time. */
-  readonly onScheduled: (dueAt: number) => void;
 }
 
 /**
- * Writes the outcomes of deliveries in groups: next attempts to the schedule, then attempts to the log, those of a webhook
- * that wait for the same write as one record (docs/adr/0051), then removes from the schedule what has ended. A failed
+ * Writes the outcomes of deliveries in groups: next attempts to the due store, then attempts to the log, those of a webhook
+ * that wait for the same write as one record (docs/adr/0051), then removes from the due store what has ended. A failed
  * write is retried until it succeeds or `abandon` is called. While a lane of attempts cannot be written, next attempts are
  * scheduled all the same, and so are the outcomes of other lanes. Outcomes that are not durable are not acknowledged,
  * so their number is bounded by the records in flight, and their deliveries come again after a restart.
@@ -89,8 +87,7 @@ export class OutcomeWriter {
   private async write(group: readonly DeliveryOutcome[]): Promise<void> {
     const waiting = group.flatMap((each) => each.waiting ?? []);
     if (waiting.length > 0) {
-      if (!(await this.insist('schedule', () => this.options.schedule.put(waiting)))) return;
-      this.options.onScheduled(waiting.reduce((least, each) => Math.min(least, each.dueAt), Infinity));
+      if (!(await this.insist('due store', () => this.options.due.put(waiting)))) return;
     }
     for (const outcome of group) {
       const { attempt } = outcome;
@@ -112,7 +109,7 @@ export class OutcomeWriter {
     while (this.ended.length > 0 && !this.abandoned) {
       const group = this.ended.splice(0, MAX_GROUP);
       const entries = group.flatMap(({ entry }) => entry ?? []);
-      if (!(await this.insist('schedule', () => this.options.schedule.remove(entries)))) break;
+      if (!(await this.insist('due store', () => this.options.due.remove(entries)))) break;
       for (const { durable } of group) durable();
     }
     this.removing = undefined;

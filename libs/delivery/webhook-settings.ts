@@ -5,7 +5,7 @@ import { REVOKE_MS, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DEFAULT_BREAKER, type BreakerSettings } from './breaker.js';
 import { DEFAULT_RETRIES, type RetrySettings } from './retry-policy.js';
-import { type RetrySchedule } from './retry-schedule.js';
+import { type DueStore } from '#libs/due/due-store.js';
 import { type WebhookDirectory } from './webhook-directory.js';
 
 export interface WebhookWorkerSettings {
@@ -31,8 +31,6 @@ export interface WebhookWorkerSettings {
   readonly maxResponseBytes: number;
   /** Most bytes of a response kept in the attempt record. */
   readonly snippetBytes: number;
-  /** Longest time between two reads of the schedule, because other processes add entries too. */
-  readonly pollMs: number;
   /** How long `close` waits for deliveries in flight. */
   readonly closeMs: number;
   /** How long a revoked lane waits for deliveries in flight. Below REVOKE_MS, the time that the next owner waits. */
@@ -53,7 +51,6 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
   userAgent: 'Sluice-Webhooks/1',
   maxResponseBytes: 20 * 1024,
   snippetBytes: 2048,
-  pollMs: 5000,
   closeMs: 10_000,
   revokeMs: REVOKE_MS - 2_000,
 };
@@ -63,7 +60,7 @@ export interface WebhookMetrics {
   onAttempt?(outcome: 'success' | 'retry' | 'final', status: number | null, ms: number): void;
   /** Called for deliveries put off, for example because a breaker is open. */
   onDeferred?(count: number): void;
-  /** Called when a write to the log or the schedule failed; the write is retried. */
+  /** Called when a write to the log or the due store failed; the write is retried. */
   onWriteFailure?(): void;
 }
 
@@ -76,7 +73,7 @@ export interface DeliveryLogger {
 export interface WebhookWorkerOptions {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
-  readonly schedule: RetrySchedule;
+  readonly due: Pick<DueStore, 'has' | 'put' | 'remove' | 'waitingOf'>;
   readonly directory: WebhookDirectory;
   /** A delivery waits until `directory` may decide about it. */
   readonly tables: FreshTables;
@@ -86,8 +83,6 @@ export interface WebhookWorkerOptions {
   /** Returns a number in [0, 1). Default: Math.random. */
   readonly random?: () => number;
   readonly settings?: Partial<WebhookWorkerSettings>;
-  /** Whether this worker publishes due retries (default), or the retry pump of another process does. */
-  readonly pump?: 'here' | 'elsewhere' | undefined;
   readonly metrics?: WebhookMetrics;
   /** Called when deliveries to a webhook are held back because it fails, and when they flow again. Must not throw. */
   readonly onHealth?: (webhookId: string, change: 'unhealthy' | 'recovered') => void;

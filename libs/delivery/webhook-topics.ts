@@ -1,14 +1,14 @@
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type RetrySchedule } from './retry-schedule.js';
+import { type DueStore } from '#libs/due/due-store.js';
 
-/** What a webhook has in the log and in the schedule of retries. Both repeats are harmless. */
-export const webhookTopics = (log: StreamLog, topics: TopicPolicy, schedule: RetrySchedule) => ({
+/** What a webhook has in the log and in the due store. Both repeats are harmless. */
+export const webhookTopics = (log: StreamLog, topics: TopicPolicy, due: Pick<DueStore, 'removeOwner'>) => ({
   async create(webhookId: string) {
     for (const { topic, retention } of topics.ownedBy(webhookId)) await log.createTopic(topic, retention);
   },
   async remove(webhookId: string) {
     for (const { topic } of topics.ownedBy(webhookId)) await log.deleteTopic(topic);
-    await schedule.removeOwner(webhookId);
+    await due.removeOwner(webhookId);
   },
 });

@@ -32,7 +32,7 @@ const deliver = async (pieces: readonly Piece[], { count = 1, timeoutMs = 2_000 
   await h.start({ retries: { ...FAST_RETRIES, delaysMs: [10] } }, { dispatcher: egress.dispatcher });
   for (let n = 1; n <= count; n++) {
     await h.deliver('wh_a', 1, n);
-    await until(() => h.lag('wh_a') === 0 && h.schedule.entries.size === 0 && h.attempts().length >= n);
+    await until(() => h.lag('wh_a') === 0 && h.due.entries.size === 0 && h.attempts().length >= n);
   }
   return { attempts: h.attempts(), receiver, h };
 };

@@ -8,18 +8,18 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count <= 2 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
-    // Hangs between the schedule put and the attempt record, like a killed process.
+    // Hangs between the due store put and the attempt record, like a killed process.
     h.log.beforePublish = (records) => (records[0]?.topic === 'attempts' ? new Promise(() => undefined) : undefined);
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] }, closeMs: 1 });
     await h.deliver('wh_a', 1);
-    await until(() => receiver.received.length >= 1 && h.schedule.entries.size === 1);
+    await until(() => receiver.received.length >= 1 && h.due.entries.size === 1);
     h.log.crash();
     expect(h.lag('wh_a')).toBeGreaterThan(0);
 
     h.log.beforePublish = () => undefined;
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [1, 1, 1] } });
     await until(() => h.attempts().some(({ headers }) => headers.outcome === 'success'));
-    await until(() => h.schedule.entries.size === 0 && h.lag('wh_a') === 0);
+    await until(() => h.due.entries.size === 0 && h.lag('wh_a') === 0);
     expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
   });
 
@@ -27,18 +27,18 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count === 1 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
-    h.schedule.beforeHandOut = () => new Promise(() => undefined);
-    h.schedule.beforeRemove = () => new Promise(() => undefined);
+    h.due.beforeSetOut = () => new Promise(() => undefined);
+    h.due.beforeRemove = () => new Promise(() => undefined);
     await h.start({ closeMs: 1 });
     await h.deliver('wh_a', 1);
     await h.attemptsRecorded(2);
     h.log.crash();
-    expect(h.schedule.entries.size).toBe(1);
-    h.schedule.beforeHandOut = () => undefined;
-    h.schedule.beforeRemove = () => undefined;
+    expect(h.due.entries.size).toBe(1);
+    h.due.beforeSetOut = () => undefined;
+    h.due.beforeRemove = () => undefined;
     await h.start();
     await h.attemptsRecorded(3);
-    await until(() => h.schedule.entries.size === 0 && h.lag('wh_a') === 0);
+    await until(() => h.due.entries.size === 0 && h.lag('wh_a') === 0);
     expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
   });
 
@@ -47,12 +47,12 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     const receiver = await h.sink((_, res, count) => void res.writeHead(count < 3 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
     let freed: (() => void) | undefined;
-    h.schedule.beforeRemove = (ids) =>
+    h.due.beforeRemove = (ids) =>
       ids[0] === 'dlv_wh_a_1/2.0' ? new Promise((resolve) => (freed = resolve)) : undefined;
     await h.start();
     await h.deliver('wh_a', 1);
     await h.attemptsRecorded(2);
-    expect([...h.schedule.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_1/3.0']);
+    expect([...h.due.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_1/3.0']);
     await until(() => freed !== undefined);
     freed?.();
     await h.attemptsRecorded(3);
@@ -65,7 +65,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     await h.webhook('wh_a', receiver.url);
     let puts = 0;
     let publishes = 0;
-    h.schedule.beforePut = () => (++puts === 1 ? Promise.reject(new Error('disk full')) : undefined);
+    h.due.beforePut = () => (++puts === 1 ? Promise.reject(new Error('disk full')) : undefined);
     h.log.beforePublish = (records) => {
       if (records[0]?.topic !== 'attempts' || ++publishes > 1) return;
       expect(h.lag('wh_a')).toBe(1);
@@ -87,7 +87,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     await h.deliver('wh_a', 1);
     await h.attemptsRecorded(1);
     await h.log.deleteTopic('deliveries.wh_a');
-    await until(() => h.schedule.entries.size === 0);
+    await until(() => h.due.entries.size === 0);
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -118,7 +118,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     await receiver.got(1);
     await worker.close();
     expect(h.attempts()).toEqual([]);
-    expect(h.schedule.entries.size).toBe(0);
+    expect(h.due.entries.size).toBe(0);
     expect(h.lag('wh_a')).toBe(1);
   });
 });

@@ -57,7 +57,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     expect(worker.inFlight()).toBe(4);
   });
 
-  it('opens the breaker on a dead endpoint, moves its lane to the schedule and recovers by a single probe', async () => {
+  it('opens the breaker on a dead endpoint, moves its lane to the due store and recovers by a single probe', async () => {
     const h = harness();
     let dead = true;
     const receiver = await h.sink((_, res) => void res.writeHead(dead ? 503 : 200).end());
@@ -68,19 +68,19 @@ describe('startWebhookWorker: order, limits and isolation', () => {
       retries: { ...FAST_RETRIES, delaysMs: Array.from({ length: 50 }, () => 10) },
     });
     await h.deliver('wh_a', 100);
-    await until(() => h.lag('wh_a') === 0 && h.schedule.entries.size === 100);
+    await until(() => h.lag('wh_a') === 0 && h.due.entries.size === 100);
     const tried = receiver.received.length;
     expect(tried).toBeLessThan(6);
     expect(worker.pressure.total()).toBe(0);
     // Held deliveries used up no attempt.
-    const headers = [...h.schedule.entries.values()].map(({ record }) => record.headers);
+    const headers = [...h.due.entries.values()].map(({ record }) => record.headers);
     expect(headers.filter(({ attempt }) => attempt === '1')).toHaveLength(100 - tried);
     await receiver.got(tried + 2);
     expect(receiver.received.length).toBe(tried + 2);
     dead = false;
     await until(() => h.attempts().filter(({ headers: { outcome } }) => outcome === 'success').length === 100);
     expect(new Set(idsAt(receiver)).size).toBe(100);
-    await until(() => h.schedule.entries.size === 0);
+    await until(() => h.due.entries.size === 0);
   });
 
   it('ends deliveries that an open breaker has held for too long', async () => {
@@ -119,7 +119,7 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await until(() => worker.pressure.total() === 50);
   });
 
-  it('postpones a due delivery in the schedule while the breaker is open, without using its lane', async () => {
+  it('postpones a due delivery in the due store while the breaker is open, without using its lane', async () => {
     const h = harness();
     const receiver = await h.sink(answerWith(503));
     await h.webhook('wh_a', receiver.url);
@@ -127,10 +127,10 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.start({ breaker });
     await h.deliver('wh_a', 1);
     await h.attemptsRecorded(1);
-    await until(() => ([...h.schedule.entries.values()][0]?.dueAt ?? 0) > Date.now() + 30_000);
+    await until(() => ([...h.due.entries.values()][0]?.dueAt ?? 0) > Date.now() + 30_000);
     expect(receiver.received).toHaveLength(1);
     expect(h.log.recordsOf('deliveries.wh_a')).toHaveLength(1);
-    expect([...h.schedule.entries.keys()]).toEqual(['dlv_wh_a_1/2.0']);
+    expect([...h.due.entries.keys()]).toEqual(['dlv_wh_a_1/2.0']);
   });
 
   it('serves a lane of many webhooks, a hanging one among them', async () => {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { systemClock } from '#libs/kernel/clock.js';
-import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { startRetryPump } from './retry-pump.js';
-import { answerOk, answerWith, FAST_RETRIES, harnessForEach, idsAt, until } from './testing/worker-harness.js';
-
-const topics = perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 });
+import { FAST_RETRIES, harnessForEach, idsAt, until } from './testing/worker-harness.js';
 
 describe('startWebhookWorker: many workers', () => {
   const harness = harnessForEach();
@@ -55,7 +50,7 @@ describe('startWebhookWorker: many workers', () => {
     for (const answer of answers.splice(0)) answer();
     await receiver.got(4);
     expect([first.inFlight(), second.inFlight()]).toEqual([0, 2]);
-    expect([...h.schedule.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_2/2.0']);
+    expect([...h.due.entries.keys()].sort()).toEqual(['dlv_wh_a_1/2.0', 'dlv_wh_a_2/2.0']);
     for (const answer of answers) answer();
     await until(() => h.lag('wh_a') === 0);
     expect(idsAt(receiver)).toEqual([1, 2, 3, 4].map((n) => `dlv_wh_a_${n}`));
@@ -89,45 +84,17 @@ describe('startWebhookWorker: many workers', () => {
       else if (count === 3) res.end();
     });
     await h.webhook('wh_a', receiver.url);
-    const pump = () =>
-      startRetryPump({
-        log: h.log,
-        schedule: h.schedule,
-        topics,
-        clock: systemClock,
-        pollMs: 5,
-        logger: { error: (_, message) => h.errors.push(message) },
-      });
-    const first = await pump();
+    const first = h.startPump();
     await h.start({}, { pump: 'elsewhere' });
     await h.deliver('wh_a', 1);
     await receiver.got(2);
     await first.close();
     refuse();
-    await until(() => h.schedule.entries.size === 1);
-    const second = await pump();
+    await until(() => h.due.entries.size === 1);
+    const second = h.startPump();
     await h.attemptsRecorded(3);
     await second.close();
     expect(h.attempts().map(({ headers }) => headers.outcome)).toEqual(['retry', 'retry', 'success']);
     expect(h.errors).toEqual([]);
-  });
-
-  it('publishes no retries itself when the pump is elsewhere', async () => {
-    const h = harness();
-    const refusing = await h.sink(answerWith(500));
-    const receiver = await h.sink(answerOk);
-    await h.webhook('wh_a', refusing.url);
-    await h.webhook('wh_b', receiver.url);
-    const worker = await h.start({ pollMs: 1, retries: { ...FAST_RETRIES, delaysMs: [1] } }, { pump: 'elsewhere' });
-    await h.deliver('wh_a', 1);
-    await until(() => h.schedule.entries.size === 1);
-    // Long enough for many polls of a running pump.
-    for (let n = 1; n <= 20; n++) {
-      await h.deliver('wh_b', 1, n);
-      await receiver.got(n);
-    }
-    await worker.close();
-    expect(refusing.received).toHaveLength(1);
-    expect(h.schedule.entries.size).toBe(1);
   });
 });

@@ -4,7 +4,7 @@ import { UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { answerOk, answerWith, harnessForEach, idsAt, until, type WorkerHarness } from './testing/worker-harness.js';
 import { type WebhookWorker } from './webhook-worker.js';
 
-/** The limit of a webhook's unread bytes bounds the backlog of its dead endpoint in the schedule. */
+/** The limit of a webhook's unread bytes bounds the backlog of its dead endpoint in the due store. */
 const harness = harnessForEach();
 const LIMIT = 100_000;
 const PAD = 'x'.repeat(2_000);
@@ -24,7 +24,7 @@ const limitsOf = (h: WorkerHarness, worker: WebhookWorker, isCounted: boolean): 
     invocations: () => 0,
     emits: () => 0,
     deliveries: (lane) => worker.unreadBytesOf(lane),
-    waiting: (webhookId) => (isCounted ? h.schedule.bytesOf(webhookId) : 0),
+    waiting: (webhookId) => (isCounted ? h.due.bytesOf(webhookId) : 0),
   });
   return limits;
 };
@@ -35,13 +35,13 @@ const handOver = async (h: WorkerHarness, limits: UnreadLimits, id: string, from
     if (limits.isFull(`deliveries.${id}`)) return n - 1;
     const delivery = h.delivery(id, n);
     await h.log.publish([{ ...delivery, value: JSON.stringify(PAD) }]);
-    // Every delivery has gone to the endpoint or into the schedule.
+    // Every delivery has gone to the endpoint or into the due store.
     await until(() => h.lag(id) === 0);
   }
   return COUNT;
 };
 
-describe('the schedule of a dead webhook', () => {
+describe('the due store of a dead webhook', () => {
   it('stops growing at the limit, delays no other webhook, and is delivered completely once the endpoint recovers', async () => {
     const h = harness();
     let answer = answerWith(503);
@@ -49,13 +49,13 @@ describe('the schedule of a dead webhook', () => {
     const live = await h.sink(answerOk);
     await h.webhook('wh_dead', dead.url);
     await h.webhook('wh_live', live.url);
-    const worker = await h.start({ retries: RETRIES, breaker: BREAKER, pollMs: 5 });
+    const worker = await h.start({ retries: RETRIES, breaker: BREAKER });
     const limits = limitsOf(h, worker, true);
 
     let handedOver = await handOver(h, limits, 'wh_dead', 1);
     expect(handedOver).toBeGreaterThan(LIMIT / 2 / PAD.length);
     expect(handedOver).toBeLessThanOrEqual(LIMIT / PAD.length + 1);
-    expect(h.schedule.bytesOf('wh_dead')).toBeLessThanOrEqual(2 * LIMIT);
+    expect(h.due.bytesOf('wh_dead')).toBeLessThanOrEqual(2 * LIMIT);
     expect(await handOver(h, limits, 'wh_live', 1)).toBe(COUNT);
     await until(() => live.received.length === COUNT);
 
@@ -64,9 +64,9 @@ describe('the schedule of a dead webhook', () => {
       await until(() => !limits.isFull('deliveries.wh_dead'));
       handedOver = await handOver(h, limits, 'wh_dead', handedOver + 1);
     }
-    await until(() => h.schedule.entries.size === 0 && h.lag('wh_dead') === 0);
+    await until(() => h.due.entries.size === 0 && h.lag('wh_dead') === 0);
     expect(new Set(idsAt(dead)).size).toBe(COUNT);
-    expect(h.schedule.bytesOf('wh_dead')).toBe(0);
+    expect(h.due.bytesOf('wh_dead')).toBe(0);
   });
 
   it('grows without bound when only its lane is counted (control)', async () => {
@@ -75,6 +75,6 @@ describe('the schedule of a dead webhook', () => {
     await h.webhook('wh_dead', dead.url);
     const worker = await h.start({ retries: RETRIES, breaker: { ...BREAKER, openMs: 60_000, maxOpenMs: 60_000 } });
     expect(await handOver(h, limitsOf(h, worker, false), 'wh_dead', 1)).toBe(COUNT);
-    expect(h.schedule.bytesOf('wh_dead')).toBeGreaterThan(4 * LIMIT - LIMIT / 2);
+    expect(h.due.bytesOf('wh_dead')).toBeGreaterThan(4 * LIMIT - LIMIT / 2);
   });
 });

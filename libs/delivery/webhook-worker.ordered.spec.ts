@@ -23,7 +23,7 @@ describe('an ordered webhook', () => {
     await h.deliver('wh_a', 4);
     await until(() => receiver.received.length === 6 && h.lag('wh_a') === 0);
     expect(numbersAt(receiver)).toEqual([1, 1, 1, 2, 3, 4]);
-    await until(() => h.schedule.entries.size === 0);
+    await until(() => h.due.entries.size === 0);
   });
 
   it('goes on with the next event once one has failed for good', async () => {
@@ -36,14 +36,14 @@ describe('an ordered webhook', () => {
     expect(numbersAt(receiver)).toEqual([1, 1, 1, 1, 2]);
   });
 
-  it('keeps its order after a restart, from what waits in the schedule', async () => {
+  it('keeps its order after a restart, from what waits in the due store', async () => {
     const h = harness();
     const receiver = await h.sink(failsFirst(1));
     await h.webhook('wh_a', receiver.url, { ordered: true, concurrency: 1 });
     const retries = { delaysMs: [1_500], jitter: 0, maxRetryAfterMs: 60_000 };
     const first = await h.start({ retries });
     await h.deliver('wh_a', 2);
-    await until(() => receiver.received.length === 1 && h.schedule.entries.size > 0);
+    await until(() => receiver.received.length === 1 && h.due.entries.size > 0);
     await first.close();
     await h.start({ retries });
     await h.deliver('wh_a', 1, 3);
@@ -61,19 +61,19 @@ describe('an ordered webhook', () => {
     await h.webhook('wh_a', receiver.url, { ordered: true, concurrency: 1 });
     const first = await h.start({}, { pump: 'elsewhere' });
     await h.deliver('wh_a', 1);
-    await until(() => h.schedule.entries.size === 1 && h.lag('wh_a') === 0);
+    await until(() => h.due.entries.size === 1 && h.lag('wh_a') === 0);
     h.log.crash();
     await first.close();
     await h.deliver('wh_a', 40, 2);
-    if (dies) h.schedule.beforeHandOut = () => Promise.reject(new Error('killed'));
-    const pump = await h.startPump();
+    if (dies) h.due.beforeSetOut = () => Promise.reject(new Error('killed'));
+    const pump = h.startPump();
     await until(() => h.log.recordsOf('deliveries.wh_a').length === 42);
-    await until(() => dies || h.schedule.notHandedOut === 0);
+    await until(() => dies || h.due.waiting === 0);
     await pump.close();
-    h.schedule.beforeHandOut = () => undefined;
+    h.due.beforeSetOut = () => undefined;
 
     await h.start();
-    await until(() => new Set(numbersAt(receiver)).size === 41 && h.schedule.entries.size === 0);
+    await until(() => new Set(numbersAt(receiver)).size === 41 && h.due.entries.size === 0);
     const firstTimes = [...new Set(numbersAt(receiver))];
     expect(firstTimes).toEqual(Array.from({ length: 41 }, (_each, n) => n + 1));
     // The first event ended before any other began.
@@ -115,7 +115,7 @@ describe('an ordered webhook', () => {
     await h.webhook('wh_a', receiver.url, { ordered: true, concurrency: 1 });
     await h.start();
     await h.deliver('wh_a', 1);
-    await until(() => receiver.received.length === 2 && h.schedule.entries.size === 0);
+    await until(() => receiver.received.length === 2 && h.due.entries.size === 0);
     const retry = h.log.recordsOf('deliveries.wh_a')[1]!;
     await h.log.publish([{ ...retry, headers: { ...retry.headers, again: '1' } }]);
     await h.deliver('wh_a', 1, 2);

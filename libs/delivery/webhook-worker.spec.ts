@@ -66,7 +66,7 @@ describe('startWebhookWorker: outcomes', () => {
     });
   });
 
-  it('retries until it succeeds, with the same ids, from the schedule', async () => {
+  it('retries until it succeeds, with the same ids, from the due store', async () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count < 3 ? 503 : 200).end());
     await h.webhook('wh_a', receiver.url);
@@ -82,7 +82,7 @@ describe('startWebhookWorker: outcomes', () => {
       ['success', '3', null],
     ]);
     expect(h.attempts()[0]!.nextAttemptAt).toBeGreaterThan(0);
-    await until(() => h.schedule.entries.size === 0 && h.lag('wh_a') === 0);
+    await until(() => h.due.entries.size === 0 && h.lag('wh_a') === 0);
   });
 
   it('ends after the last attempt, and at once with maxAttempts 1', async () => {
@@ -99,7 +99,7 @@ describe('startWebhookWorker: outcomes', () => {
       ['wh_a', 'status 500, attempt 2 was the last'],
       ['wh_b', 'status 500, attempt 1 was the last'],
     ]);
-    await until(() => h.schedule.entries.size === 0);
+    await until(() => h.due.entries.size === 0);
   });
 
   it.each([
@@ -115,7 +115,7 @@ describe('startWebhookWorker: outcomes', () => {
     await h.attemptsRecorded(1);
     expect(h.attempts()).toEqual([expect.objectContaining({ status: code, error })]);
     expect(receiver.received).toHaveLength(1);
-    expect(h.schedule.entries.size).toBe(0);
+    expect(h.due.entries.size).toBe(0);
   });
 
   // docs/reference/rest-api.md#webhook-disabled
@@ -150,7 +150,7 @@ describe('startWebhookWorker: outcomes', () => {
     const before = Date.now();
     await h.deliver('wh_a', 1);
     await h.attemptsRecorded(1);
-    const [entry] = [...h.schedule.entries.values()];
+    const [entry] = [...h.due.entries.values()];
     expect(entry).toMatchObject({
       owner: 'wh_a',
       record: { key: 'wh_a', headers: { attempt: '2', id: 'dlv_wh_a_1' } },
@@ -311,8 +311,8 @@ describe('startWebhookWorker: outcomes', () => {
     await h.webhook('wh_a', receiver.url, { signingKeys: () => Promise.reject(new Error('vault is closed')) });
     await h.start();
     await h.deliver('wh_a', 1);
-    await until(() => h.schedule.entries.size === 1 && h.lag('wh_a') === 0);
-    expect([...h.schedule.entries.values()][0]!.record.headers).toMatchObject({ attempt: '1', defers: '1' });
+    await until(() => h.due.entries.size === 1 && h.lag('wh_a') === 0);
+    expect([...h.due.entries.values()][0]!.record.headers).toMatchObject({ attempt: '1', defers: '1' });
     expect(h.errors.join()).toContain('signing keys cannot be read');
     expect(h.errors.join()).not.toContain('whsec_');
     expect(h.attempts()).toEqual([]);

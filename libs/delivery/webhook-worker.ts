@@ -4,7 +4,7 @@ import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
 import { Deliverer } from './deliverer.js';
 import { DeliveryPressure } from './delivery-pressure.js';
-import { RetryPump } from './retry-pump.js';
+import { type DueEntry } from '#libs/due/due-store.js';
 import { OutcomeWriter } from './outcome-writer.js';
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookWorkerOptions } from './webhook-settings.js';
 
@@ -17,6 +17,8 @@ export interface WebhookWorker {
   readonly handedOver: HandedOver;
   inFlight(): number;
   unreadBytesOf(lane: string): number;
+  /** Returns a later time for a due delivery that would only be put off again. */
+  postpone(entry: DueEntry): number | undefined;
   /**
    * Takes no more deliveries, waits up to `closeMs` for those in flight, aborts the rest and writes the results.
    * Unfinished deliveries are redelivered later, with the same ids. Idempotent.
@@ -29,33 +31,14 @@ export interface WebhookWorker {
  * delivery is acknowledged only when its result is durable, and its next attempt if there is one.
  */
 export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {
-  const { log, schedule, clock, logger, topics, tables, metrics } = options;
+  const { log, due, clock, logger, tables, metrics } = options;
   const settings = { ...DEFAULT_WEBHOOK_SETTINGS, ...options.settings };
   const random = options.random ?? Math.random;
   const onFailure = (): void => metrics?.onWriteFailure?.();
 
-  // 1. The writer of results and the retry pump.
-  const outcomes = new OutcomeWriter({
-    log,
-    schedule,
-    logger,
-    onFailure,
-    onScheduled: (dueAt) => pump?.expect(dueAt),
-  });
+  // 1. The writer of results.
+  const outcomes = new OutcomeWriter({ log, due, logger, onFailure });
   const deliverer = new Deliverer({ ...options, settings, random, outcomes });
-  const pump =
-    options.pump === 'elsewhere'
-      ? undefined
-      : new RetryPump({
-          log,
-          schedule,
-          topics,
-          clock,
-          logger,
-          onFailure,
-          pollMs: settings.pollMs,
-          postpone: (entry) => deliverer.postpone(entry),
-        });
 
   // 2. The lanes.
   const handedOver = new HandedOver(Infinity);
@@ -71,12 +54,10 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
       onRevoked: (lane) => deliverer.drain(lane, settings.revokeMs),
     }),
   );
-  pump?.start();
 
   // 3. Shutdown, in reverse order. Each step is bounded, so an engine that hangs does not block the process.
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    if (pump) await endsWithin(pump.close(), settings.closeMs);
     await deliverer.finish(settings.closeMs);
     await endsWithin(outcomes.idle(), settings.closeMs);
     outcomes.abandon();
@@ -88,6 +69,7 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
     handedOver,
     inFlight: () => deliverer.inFlight,
     unreadBytesOf: (lane) => consumer.unreadBytesOf(lane),
+    postpone: (entry) => deliverer.postpone(entry),
     close: () => (closing ??= close()),
   };
 };

@@ -40,7 +40,7 @@ const world = async () => {
       close: () => undefined,
     },
     notes,
-    schedule: { put: async (entries) => void t.scheduled.push(...entries) },
+    due: { put: async (entries) => void t.scheduled.push(...entries) },
     recipientOf: async () => {
       t.asked++;
       return t.isOn ? { email: 'ada@example.com', sourceName: 'Orders' } : undefined;

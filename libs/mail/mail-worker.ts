@@ -1,3 +1,4 @@
+import { type DueEntry, type DueStore } from '#libs/due/due-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { emailHeaders } from '#libs/stream-log/envelopes.js';
 import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
@@ -35,17 +36,7 @@ export interface MailWorkerDependencies {
   readonly log: Pick<StreamLog, 'consume'>;
   readonly mailer: Mailer;
   readonly notes: MailNotes;
-  /** Puts a record back on its topic at a time. */
-  readonly schedule: {
-    put(
-      entries: readonly {
-        readonly id: string;
-        readonly owner: string;
-        readonly dueAt: number;
-        readonly record: Pick<StoredRecord, 'topic' | 'key' | 'headers' | 'value'>;
-      }[],
-    ): Promise<void>;
-  };
+  readonly due: Pick<DueStore, 'put'>;
   /** Undefined when the mails of the source are off, or its user has left the workspace. */
   readonly recipientOf: (sourceId: string, workspaceId: string) => Promise<Recipient | undefined>;
   readonly publicUrl: string;
@@ -112,12 +103,12 @@ const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise
 
 /** Resolves with whether the mail was sent. What its server refused for now is tried again later. */
 const isSent = async (
-  { mailer, schedule, publicUrl, clock, metrics, logger }: MailWorkerDependencies,
+  { mailer, due, publicUrl, clock, metrics, logger }: MailWorkerDependencies,
   stored: StoredRecord,
   { email, sourceName }: Recipient,
   isLast: boolean,
 ): Promise<boolean> => {
-  const { topic, key, value } = stored;
+  const { key, value } = stored;
   const headers = emailHeaders(stored);
   const { emitter: sourceId, emit } = headers;
   const line = { source: sourceId, emit };
@@ -136,14 +127,15 @@ const isSent = async (
       logger.warn({ ...line, reason }, 'email.refused: the mail server does not take it');
       return false;
     }
-    const record = { topic, key, headers: { ...headers, attempt: String(attempt + 1) }, value };
-    const entry = {
+    const record = { key, headers: { ...headers, attempt: String(attempt + 1) }, value };
+    const entry: DueEntry = {
       id: `email/${sourceId}/${emit}/${attempt + 1}`,
       owner: sourceId,
+      kind: 'email',
       dueAt: clock.now() + pauseMs,
       record,
     };
-    await schedule.put([entry]);
+    await due.put([entry]);
     metrics.email('retried');
     logger.warn({ ...line, reason, pauseMs }, 'email.put_off: the mail server does not take it now');
     return false;

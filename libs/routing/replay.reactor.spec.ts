@@ -2,16 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type SubscriptionEvent } from '#libs/subscriptions/published.js';
-import { ReplayReactor, type TimedRecord } from './replay.reactor.js';
+import { type DueEntry } from '#libs/due/due-store.js';
+import { ReplayReactor } from './replay.reactor.js';
 
 const NOW = 1_700_000_000_000;
 
 const world = (count: number) => {
-  const entries = new Map<string, TimedRecord>();
+  const entries = new Map<string, DueEntry>();
   const puts: number[] = [];
   const asked: unknown[] = [];
   const reactor = new ReplayReactor({
-    schedule: {
+    due: {
       put: async (added) => {
         puts.push(added.length);
         for (const entry of added) entries.set(entry.id, entry);

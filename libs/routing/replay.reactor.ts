@@ -1,6 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
+import { type DueEntry, type DueStore } from '#libs/due/due-store.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { emitInvocation } from '#libs/stream-log/invocations.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -13,22 +14,8 @@ import {
 import { Examination } from './event-filter.js';
 import { type Emit, deliveryOf } from './route-emit.js';
 
-/** A record to be published at a time. */
-export interface TimedRecord {
-  /** Unique; a repeated `put` replaces the entry. */
-  readonly id: string;
-  readonly owner: string;
-  /** Epoch milliseconds. */
-  readonly dueAt: number;
-  readonly record: LogRecord;
-}
-
 export interface ReplayDependencies {
-  /** Publishes each record when it is due, in order of the times. */
-  readonly schedule: {
-    put(entries: readonly TimedRecord[]): Promise<void>;
-    removeOwner(owner: string): Promise<void>;
-  };
+  readonly due: Pick<DueStore, 'put' | 'removeOwner'>;
   /** Kept events from `startId` to `endId`, both included, oldest first. */
   readonly eventsIn: (
     emitterId: string,
@@ -67,7 +54,7 @@ export class ReplayReactor implements Reactor {
         return this.schedule(subscriptionId, event.metadata.workspaceId, event.data);
       case 'SubscriptionReplayCancelled':
       case 'SubscriptionDeleted':
-        return this.deps.schedule.removeOwner(subscriptionId);
+        return this.deps.due.removeOwner(subscriptionId);
       default:
         return;
     }
@@ -78,24 +65,25 @@ export class ReplayReactor implements Reactor {
     workspaceId: string,
     replay: SubscriptionReplayStarted['data'],
   ): Promise<void> {
-    const { schedule, eventsIn, clock } = this.deps;
+    const { due, eventsIn, clock } = this.deps;
     const { replayId, emitterId, eventName, startId, endId, filter, rate } = replay;
     const firstAt = Math.max(replay.startedAt, clock.now());
-    let entries: TimedRecord[] = [];
+    const kind = isWebhook(replay.listenerId) ? 'delivery' : 'replay';
+    let entries: DueEntry[] = [];
     let characters = 0;
     let n = 0;
     for await (const kept of eventsIn(emitterId, eventName, startId, endId)) {
       if (!(await passesInTurns(kept.payload, filter, workspaceId))) continue;
       const record = this.recordOf(kept, subscriptionId, workspaceId, replay);
       const dueAt = firstAt + Math.floor((n++ * 1_000) / rate);
-      entries.push({ id: `${replayId}/${kept.eventId}`, owner: subscriptionId, dueAt, record });
+      entries.push({ id: `${replayId}/${kept.eventId}`, owner: subscriptionId, kind, dueAt, record });
       characters += kept.payload.length;
       if (entries.length < ENTRIES && characters < CHARACTERS) continue;
-      await schedule.put(entries);
+      await due.put(entries);
       entries = [];
       characters = 0;
     }
-    if (entries.length > 0) await schedule.put(entries);
+    if (entries.length > 0) await due.put(entries);
   }
 
   private recordOf(
@@ -107,7 +95,7 @@ export class ReplayReactor implements Reactor {
     const { topics, clock } = this.deps;
     const headers: EmitHeaders = { kind: 'emit', id: eventId, emitter, workspace, channel, emit: emitId, hops: '0' };
     const emit: Emit = { headers, value: payload };
-    if (!listenerId.startsWith('wh_')) {
+    if (!isWebhook(listenerId)) {
       return emitInvocation(topics, emit, {
         sourceId: listenerId,
         subscriptionId,
@@ -119,6 +107,8 @@ export class ReplayReactor implements Reactor {
     return deliveryOf(emit, match, topics, clock.now(), replayId);
   }
 }
+
+const isWebhook = (listenerId: string): boolean => listenerId.startsWith('wh_');
 
 const passesInTurns = async (
   payload: string,

@@ -85,7 +85,7 @@ export class UnreadLimits {
     const { laneBytes } = this.deps.settings;
     if (topic.startsWith(INVOCATIONS)) return this.invocations(topic) > laneBytes;
     if (!topic.startsWith(DELIVERIES)) return false;
-    // Counts waiting retries too, because a dead endpoint's lane is empty: its deliveries move to the retry schedule.
+    // Counts waiting retries too, because a dead endpoint's lane is empty: its deliveries move to the due store.
     return this.deliveries(topic) + this.waiting(topic.slice(DELIVERIES.length)) > laneBytes;
   }
 

@@ -46,8 +46,8 @@ export const withStopped = async (
 };
 
 /** Makes the next attempt due soon. The number of earlier attempts depends on the machine's speed. */
-export const makeRetriesDue = async ({ schedule }: EmbeddedEngines): Promise<void> => {
-  for await (const entry of schedule.all()) await schedule.put([{ ...entry, dueAt: Date.now() }]);
+export const makeRetriesDue = async ({ due }: EmbeddedEngines): Promise<void> => {
+  for await (const entry of due.all()) await due.put([{ ...entry, dueAt: Date.now() }]);
 };
 
 /** Answers of the API by path, without fields of the server or the engine itself. */

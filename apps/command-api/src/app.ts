@@ -24,7 +24,7 @@ runRole('command-api', openDistributed, async (role) => {
     role;
   const { engines, clock } = plane;
   const { fail } = role;
-  const { log, readModels, registry, events, journal, ticks, delayed, schedule } = engines;
+  const { log, readModels, registry, events, journal, ticks, delayed, due } = engines;
 
   // 5. A jail for inspecting components, and the egress guard.
   const inspecting = await startInspecting(config, plane.clock, logger, dataStoresOf(plane, logger), metrics.packages);
@@ -75,7 +75,7 @@ runRole('command-api', openDistributed, async (role) => {
     sourceTopics: topicsOfSources,
     manualRuns: manualRunsOf({ config, plane, topics }, relay, door),
     appEvents: appEventsOf({ config, plane, topics, log: logger }, door),
-    webhookTopics: webhookTopics(log, topics, schedule),
+    webhookTopics: webhookTopics(log, topics, due),
     appliedEvents: appliedEventsIn(engines, config, logger),
     ...inspecting,
     serves: 'commands',

@@ -11,7 +11,7 @@ import { openDistributed } from '#libs/engines/distributed/index.js';
 /** Role `query-api`, any number of processes: serves every read. `runRole` does steps 1 to 4. */
 runRole('query-api', openDistributed, async (role) => {
   const { config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } = role;
-  const { readModels, log, schedule } = plane.engines;
+  const { readModels, log, due } = plane.engines;
 
   // 5. The API without its write routes.
   const api = await createApi({
@@ -27,7 +27,7 @@ runRole('query-api', openDistributed, async (role) => {
     shuttingDown,
     ...queriesOnly,
     readYourWrites: readModelsApplied(readModelsIn(readModels), plane.follower, logger),
-    webhookTopics: webhookTopics(log, topics, schedule),
+    webhookTopics: webhookTopics(log, topics, due),
     serves: 'queries',
   });
   closing('api', () => api.close());

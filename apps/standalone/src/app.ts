@@ -188,9 +188,8 @@ const steps = async (started: Started, directory: DataDirectory): Promise<void> 
   const topics = topicPolicy(config);
   await createFixedTopics(engines.log, topics);
   const own = oneProcess(started, plane, topics);
-  const queuedBytes = (): number => engines.queuedBytes();
   tellOfFullDisk(disk, plane, own.platformEvents);
-  const roles = await startEveryRole(own, { table, sandboxing, urls, disk, queuedBytes, onFailure: fail });
+  const roles = await startEveryRole(own, { table, sandboxing, urls, disk, engines, onFailure: fail });
   await startEmails(own, publicUrl);
 
   // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.

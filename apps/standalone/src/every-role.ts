@@ -21,6 +21,7 @@ import { type Ingress } from '#libs/ingress/ingress.js';
 import { ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type Runner } from '#libs/runner/runner.js';
 import { sourceTopics } from '#libs/runner/source-topics.js';
+import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { type EndpointUrls } from '#libs/sources/index.js';
 import { type SourceTopics } from '#libs/sources/published.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
@@ -47,8 +48,7 @@ export interface EveryRoleOptions {
   readonly sandboxing: Sandboxing;
   readonly urls: EndpointUrls;
   readonly disk: DiskWatch;
-  /** Bytes that wait for the disk. */
-  readonly queuedBytes: () => number;
+  readonly engines: Pick<EmbeddedEngines, 'due' | 'queuedBytes'>;
   readonly onFailure: (error: Error) => void;
 }
 
@@ -58,14 +58,14 @@ export interface EveryRoleOptions {
  */
 export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions): Promise<EveryRole> => {
   const { config, plane, topics, handedOver } = own;
-  const { table, sandboxing, urls, disk, queuedBytes, onFailure } = options;
+  const { table, sandboxing, urls, disk, engines, onFailure } = options;
   const unread = unreadLimits(config, plane, topics);
   const room = roomOf(disk, unread);
-  const backlog = new LocalBacklog(handedOver, queuedBytes);
+  const backlog = new LocalBacklog(handedOver, () => engines.queuedBytes());
   const relay = new ResponseRelay();
 
   const streams = await startStreamReadModels(own, onFailure);
-  const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress, pump: 'here' });
+  const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress });
   const router = await startRouterRole(own, { backlog, table, room });
   backlog.bind({ worker, router });
   const routing = router.atCommit;
@@ -75,13 +75,13 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     invocations: (lane) => runner.unreadBytesOf(lane),
     emits: (lane) => router.unreadBytesOf(lane),
     deliveries: (lane) => worker.unreadBytesOf(lane),
-    waiting: (webhookId) => plane.engines.schedule.bytesOf(webhookId),
+    waiting: (webhookId) => engines.due.bytesOf(webhookId),
   });
-  await startSchedulerRole(own);
+  await startSchedulerRole(own, { postpone: (entry) => worker.postpone(entry) });
   const bytes = httpBytesOf(config);
   const ingress = startIngressRole(own, { backlog, room, relay, bytes });
 
-  const { log, journal, ticks, delayed, schedule } = plane.engines;
+  const { log, journal, ticks, delayed, due } = plane.engines;
   const forget = (sourceId: string): Promise<void> => runner.forget(sourceId);
   return {
     ingress,
@@ -91,7 +91,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     unread,
     ...streams,
     sourceTopics: sourceTopics({ log, topics, journal, ticks, delayed, forget }),
-    webhookTopics: webhookTopics(log, topics, schedule),
+    webhookTopics: webhookTopics(log, topics, due),
   };
 };
 

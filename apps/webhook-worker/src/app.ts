@@ -11,8 +11,8 @@ runRole('webhook-worker', openDistributed, async (role) => {
   const egress = openEgress(role.config, role.logger);
   role.closing('egress', () => egress.close());
 
-  // 6. Deliveries, shared between processes by webhook. One of the processes has the pump of due retries.
-  await startWebhookWorkerRole(role, { egress, pump: 'elsewhere' });
+  // 6. Deliveries, shared between processes by webhook.
+  await startWebhookWorkerRole(role, { egress });
 
   // 7. Emails about errors.
   await startEmails(role, publicUrlOf(role.config, role.front.port));

@@ -141,7 +141,7 @@ export const DELAYED: DelayedEvent = {
  * third run of `dc_a` is still to do, as is one delivery; another delivery waits for its next attempt.
  */
 export const fill = async (engines: MovedEngines): Promise<void> => {
-  const { events, log, journal, schedule, delayed, ticks, vault, blobs, records } = engines;
+  const { events, log, journal, due, delayed, ticks, vault, blobs, records } = engines;
   const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
 
   await appendHistory(events);
@@ -197,8 +197,7 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
   await ticks.save(new Map([['dc_b/timer', 1_234]]));
   const kept = { storeId: 'ds_a', workspaceId: 'o_1', key: 'k/ü', value: '{"n":1}', expiresAt: 9e12 };
   await records.set(kept, 0);
-  const waiting = { id: 'dlv_3/2.0', owner: 'wh_a', dueAt: 99_000, record: delivery('dlv_3') };
-  await schedule.put([waiting]);
+  await due.put([{ id: 'dlv_3/2.0', owner: 'wh_a', kind: 'delivery', dueAt: 99_000, record: delivery('dlv_3') }]);
   await delayed.put([DELAYED]);
   await vault.put('sec_1', 'o_1', 'whsec_plain-text-secret');
   await blobs.put('export default {};');

@@ -1,12 +1,31 @@
+import { DuePump, type DuePumpOptions } from '#libs/due/due-pump.js';
 import { type Scheduler, startScheduler } from '#libs/scheduling/scheduler.js';
 import { startReleasePump } from '#libs/scheduling/release-pump.js';
 import { type RoleProcess } from './role-process.js';
 
-/** Role `scheduler`, step 1' of the path of an event: publishes the ticks, in the process that holds the lease. */
-export const startSchedulerRole = async ({ plane, topics, logger, metrics, leased }: RoleProcess): Promise<void> => {
+/** Role `scheduler`, step 1' of the path of an event: publishes ticks and what is due, in the process with the lease. */
+export const startSchedulerRole = async (
+  { plane, topics, logger, metrics, leased }: RoleProcess,
+  { postpone }: Pick<DuePumpOptions, 'postpone'> = {},
+): Promise<void> => {
   const { engines, views, clock } = plane;
   let scheduler: Scheduler | undefined;
   metrics.sampled('sluice_timers_armed', 'Timers; 0 in a process that stands by', () => scheduler?.size() ?? 0);
+  await leased({
+    name: 'due entries',
+    start: async () => {
+      const pump = new DuePump({
+        log: engines.log,
+        due: engines.due,
+        topics,
+        clock,
+        postpone,
+        onFailure: (error, retryInMs) => logger.error({ err: error, retryInMs }, 'due.not_published'),
+      });
+      pump.start();
+      return { stop: () => pump.close() };
+    },
+  });
   await leased({
     name: 'delayed events',
     start: async () => {

@@ -1,4 +1,3 @@
-import { startRetryPump } from '#libs/delivery/retry-pump.js';
 import { startWebhookWorker, type WebhookWorker, type WebhookWorkerOptions } from '#libs/delivery/webhook-worker.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
@@ -8,8 +7,6 @@ import { type RoleProcess } from './role-process.js';
 
 export interface WebhookWorkerRoleOptions {
   readonly egress: Pick<Egress, 'dispatcher'>;
-  /** Whether this worker also publishes due retries. With several processes one of them does it, under a lease. */
-  readonly pump: NonNullable<WebhookWorkerOptions['pump']>;
 }
 
 const UNHEALTHY = 'fails or does not answer: its deliveries wait, and one at a time is tried';
@@ -17,19 +14,18 @@ const UNHEALTHY = 'fails or does not answer: its deliveries wait, and one at a t
 /** Role `webhook-worker`, step 5 of the path of an event: signs and sends deliveries. */
 export const startWebhookWorkerRole = async (
   own: RoleProcess,
-  { egress, pump }: WebhookWorkerRoleOptions,
+  { egress }: WebhookWorkerRoleOptions,
 ): Promise<WebhookWorker> => {
-  const { config, plane, tables, topics, logger, metrics, closing, leased, reportBacklog } = own;
+  const { config, plane, tables, topics, logger, metrics, closing, reportBacklog } = own;
   const { engines, clock, views, handleCommand } = plane;
-  const { log, schedule } = engines;
+  const { log, due } = engines;
   const worker = await startWebhookWorker({
     log,
-    schedule,
+    due,
     topics,
     clock,
     logger,
     metrics: metrics.webhooks,
-    pump,
     tables,
     directory: webhookDirectory(views.webhooks, engines.vault, { timeoutMs: config.webhookTimeoutS * 1_000 }),
     dispatcher: egress.dispatcher,
@@ -44,16 +40,6 @@ export const startWebhookWorkerRole = async (
     },
   });
   closing('deliveries', () => worker.close());
-
-  if (pump === 'elsewhere') {
-    await leased({
-      name: 'retries',
-      start: async () => {
-        const running = await startRetryPump({ log, schedule, topics, clock, logger });
-        return { stop: () => running.close() };
-      },
-    });
-  }
 
   reportBacklog({
     group: 'webhook-worker',

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { type ServerResponse } from 'node:http';
 import { Agent } from 'undici';
+import { endsWithin } from '#libs/async/deadline.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { type AttemptValue, attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
@@ -10,9 +11,9 @@ import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type WebhookTarget } from '../webhook-directory.js';
 import { type WebhookWorkerOptions, type WebhookWorkerSettings } from '../webhook-settings.js';
 import { startWebhookWorker, type WebhookWorker } from '../webhook-worker.js';
-import { startRetryPump } from '../retry-pump.js';
+import { DuePump } from '#libs/due/due-pump.js';
 import { startSink, type HttpSink, type Received } from './http-sink.js';
-import { InMemoryRetrySchedule } from './in-memory-retry-schedule.js';
+import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 
 export const KEY = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const TOPICS = perEmitterTopics({ emitsAgeMs: 1e9, emitsBytes: 1e9 });
@@ -40,7 +41,7 @@ export const idsAt = ({ received }: HttpSink): string[] => received.map(({ heade
 /** A worker on in-memory engines and real sinks. Closes after a test everything that the test started. */
 export class WorkerHarness {
   log = new InMemoryStreamLog();
-  schedule = new InMemoryRetrySchedule();
+  due = new InMemoryDueStore();
   readonly targets = new Map<string, WebhookTarget>();
   readonly disabled: string[] = [];
   readonly errors: string[] = [];
@@ -62,14 +63,14 @@ export class WorkerHarness {
 
   async start(
     settings: Partial<WebhookWorkerSettings> = {},
-    more: Partial<WebhookWorkerOptions> = {},
+    { pump, ...more }: Partial<WebhookWorkerOptions> & { readonly pump?: 'elsewhere' } = {},
   ): Promise<WebhookWorker> {
     const complain = (fields: object, message: string): number =>
       this.errors.push(`${message} ${JSON.stringify(fields)}`);
     await this.log.createTopic('attempts', {});
     const worker = await startWebhookWorker({
       log: this.log,
-      schedule: this.schedule,
+      due: this.due,
       clock: systemClock,
       dispatcher: this.agent,
       topics: TOPICS,
@@ -80,14 +81,20 @@ export class WorkerHarness {
       logger: { info: () => undefined, warn: complain, error: complain },
       ...more,
     });
-    this.workers.push(worker);
-    return worker;
+    const pumping = pump === 'elsewhere' ? undefined : this.startPump((entry) => worker.postpone(entry));
+    const close = async (): Promise<void> => {
+      if (pumping) await endsWithin(pumping.close(), 200);
+      await worker.close();
+    };
+    const started = { ...worker, close };
+    this.workers.push(started);
+    return started;
   }
 
-  /** A pump as a process of its own. */
-  startPump(): Promise<{ close(): Promise<void> }> {
-    const logger = { error: (_: object, message: string) => this.errors.push(message) };
-    return startRetryPump({ log: this.log, schedule: this.schedule, topics: TOPICS, clock: systemClock, logger });
+  startPump(postpone?: WebhookWorker['postpone']): { close(): Promise<void> } {
+    const onFailure = (error: unknown): number => this.errors.push(String(error));
+    const { log, due } = this;
+    return new DuePump({ log, due, topics: TOPICS, clock: systemClock, postpone, onFailure, pollMs: 5 }).start();
   }
 
   delivery(id: string, n: number): LogRecord {
@@ -129,9 +136,9 @@ export class WorkerHarness {
 
   async close(): Promise<void> {
     this.log.beforePublish = () => undefined;
-    this.schedule.beforePut = () => undefined;
-    this.schedule.beforeHandOut = () => undefined;
-    this.schedule.beforeRemove = () => undefined;
+    this.due.beforePut = () => undefined;
+    this.due.beforeSetOut = () => undefined;
+    this.due.beforeRemove = () => undefined;
     await Promise.all(this.workers.map((worker) => worker.close()));
     await Promise.all(this.sinks.map((sink) => sink.close()));
     await this.agent.destroy();

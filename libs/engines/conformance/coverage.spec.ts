@@ -14,7 +14,7 @@ const PORTS = [
   'RunJournal',
   'Vault',
   'BlobStore',
-  'RetrySchedule',
+  'DueStore',
   'DelayedEvents',
   'TickStore',
   'Leases',

@@ -1,6 +1,6 @@
 import { InMemoryBlobs } from '#libs/components/testing/fakes.js';
 import { InMemoryRecords } from '#libs/data-stores/testing/in-memory-records.js';
-import { InMemoryRetrySchedule } from '#libs/delivery/testing/in-memory-retry-schedule.js';
+import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
@@ -17,7 +17,7 @@ import { type MakeHarness } from './harness.js';
 import { describeLaneWrites, describeLaneWritesDouble } from './lane-writes.suite.js';
 import { describeReadModelStore } from './read-model-store.suite.js';
 import { describeRunJournal } from './run-journal.suite.js';
-import { describeRetrySchedule } from './retry-schedule.suite.js';
+import { describeDueStore } from './due-store.suite.js';
 import { describeBlobStoreDouble, describeUsageStore, describeVault } from './small-stores.suite.js';
 import { describeStreamLogDouble } from './stream-log.suite.js';
 
@@ -74,9 +74,9 @@ describeRunJournal(
     ({ log }) => log.crash(),
   ),
 );
-describeRetrySchedule(
+describeDueStore(
   'in memory',
-  harness(() => new InMemoryRetrySchedule()),
+  harness(() => new InMemoryDueStore()),
 );
 describeDelayedEvents(
   'in memory',

@@ -63,14 +63,14 @@ export const openDistributed = async (options: DistributedOptions) => {
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
   const following = await awaiting('MongoDB', () => followServerTime(clock, () => documents.serverTime()));
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
-  const { readModels, lanes, schedule, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
+  const { readModels, lanes, due, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
   return {
     events: new LargeData(eventStore, blobs),
     log: kafka,
     readModels,
     lanes,
     journal,
-    schedule,
+    due,
     delayed,
     ticks,
     vault,

@@ -9,7 +9,7 @@ import { describeLeases } from '../conformance/leases.suite.js';
 import { describeProcessRegistry } from '../conformance/process-registry.suite.js';
 import { describeReadModelStore } from '../conformance/read-model-store.suite.js';
 import { describeRunJournal } from '../conformance/run-journal.suite.js';
-import { describeRetrySchedule } from '../conformance/retry-schedule.suite.js';
+import { describeDueStore } from '../conformance/due-store.suite.js';
 import {
   describeBlobStore,
   describeTickStore,
@@ -86,9 +86,9 @@ describeBlobStore(
   'embedded',
   harness((engines) => engines.blobs),
 );
-describeRetrySchedule(
+describeDueStore(
   'embedded',
-  harness((engines) => engines.schedule),
+  harness((engines) => engines.due),
 );
 describeDelayedEvents(
   'embedded',

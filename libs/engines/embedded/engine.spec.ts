@@ -265,12 +265,12 @@ describe('group commit', () => {
 
 describe('reading', () => {
   it('of the log and of due deliveries stops at about 4 MB, however many records are asked for', async () => {
-    const { log, schedule } = await engines();
+    const { log, due } = await engines();
     for (let n = 0; n < 12; n++) {
-      const record = { topic: 't', key: 'k', headers: {}, value: JSON.stringify('x'.repeat(1 << 20)) };
-      await schedule.put([{ id: `d${n}`, owner: 'wh_1', dueAt: n, record }]);
+      const record = { key: 'k', headers: {}, value: JSON.stringify('x'.repeat(1 << 20)) };
+      await due.put([{ id: `d${n}`, owner: 'wh_1', kind: 'delivery', dueAt: n, record }]);
     }
-    expect((await schedule.due(100, 1_000)).length).toBeLessThanOrEqual(6);
+    expect((await due.dueBy(100, 1_000)).length).toBeLessThanOrEqual(6);
     await log.createTopic('t', {});
     for (let n = 0; n < 12; n++)
       await log.publish([{ topic: 't', key: 'k', headers: {}, value: JSON.stringify('x'.repeat(1 << 20)) }]);

@@ -10,7 +10,7 @@ import { type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
+import { type DueStore } from '#libs/due/due-store.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
@@ -20,13 +20,13 @@ import { faultOf } from '../faults.js';
 import { embeddedFault } from './faults.js';
 import { EmbeddedBlobStore } from './stores/blob-store.js';
 import { EmbeddedDelayedEvents } from './stores/delayed-events.js';
+import { EmbeddedDueStore } from './stores/due-store.js';
 import { EmbeddedDataStoreRecords } from './stores/data-store-records.js';
 import { DataDirLock } from './writer/data-dir-lock.js';
 import { EmbeddedEventStore } from './events/event-store.js';
 import { EmbeddedLeases } from './stores/leases.js';
 import { EmbeddedProcessRegistry } from './stores/process-registry.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
-import { EmbeddedRetrySchedule } from './stores/retry-schedule.js';
 import { EmbeddedRunJournal } from './runs/run-journal.js';
 import { type FileName } from './writer/schema.js';
 import { Database } from './writer/sqlite-driver.js';
@@ -68,7 +68,7 @@ export interface EmbeddedEngines {
   readonly readModels: ReadModelStore;
   readonly log: StreamLog;
   readonly journal: RunJournal;
-  readonly schedule: RetrySchedule;
+  readonly due: DueStore & Pick<EmbeddedDueStore, 'bytesOf'>;
   readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
   readonly usage: UsageStore;
@@ -152,7 +152,7 @@ const assemble = (
     readModels: new EmbeddedReadModelStore(writer, readers.read),
     log,
     journal: new EmbeddedRunJournal(writer, readers.data, log, clock),
-    schedule: new EmbeddedRetrySchedule(writer, readers.data),
+    due: new EmbeddedDueStore(writer, readers.data),
     delayed: new EmbeddedDelayedEvents(writer, readers.data),
     ticks: new EmbeddedTickStore(writer, readers.data),
     usage: new EmbeddedUsageStore(writer, readers.data),

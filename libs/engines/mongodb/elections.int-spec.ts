@@ -5,7 +5,7 @@ import { eventually } from '../conformance/eventually.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type ClaimedLane } from '#libs/stream-log/lane-writes.js';
-import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { type DueEntry } from '#libs/due/due-store.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import {
   REFUSALS,
@@ -73,9 +73,10 @@ afterEach(async () => {
 const emitted = async (): Promise<(string | undefined)[]> =>
   (await log.read(TOPIC, -1, 1_000)).map(({ headers }) => headers['id']);
 
-const retry = (id: string): { id: string; owner: string; dueAt: number; record: LogRecord } => ({
+const retry = (id: string): DueEntry => ({
   id,
   owner: 'wh_1',
+  kind: 'delivery',
   dueAt: 1,
   record: emit(1),
 });
@@ -103,10 +104,10 @@ describe('an election of 12 s', () => {
   it('is ridden out by every port: nothing fails, is lost, or is done twice', async () => {
     const engines = await open();
     const journal = await engines.openJournal(log);
-    const { schedule, delayed, records, readModels, vault, ticks } = engines;
+    const { due, delayed, records, readModels, vault, ticks } = engines;
     await readModels.register(SCHEMA);
     await journal.commit(commit(0));
-    await schedule.put([retry('gone'), retry('kept')]);
+    await due.put([retry('gone'), retry('kept')]);
     const owner = { storeId: 'ds_1', workspaceId: 'o_1', key: 'n' };
     await records.incr(owner, 1, 1);
 
@@ -114,8 +115,8 @@ describe('an election of 12 s', () => {
     const during = Promise.all([
       journal.commit(commit(1)),
       journal.commit(commit(2)),
-      schedule.put([retry('new')]),
-      schedule.remove(['gone']),
+      due.put([retry('new')]),
+      due.remove(['gone']),
       delayed.removeRange('dc_1', {}),
       records.incr(owner, 1, 1),
       records.set({ ...owner, key: 'set', value: '1', expiresAt: null }, 1),
@@ -137,7 +138,7 @@ describe('an election of 12 s', () => {
     expect(await journal.load('dc_1')).toMatchObject(stateAt(3));
     await eventually('the emits in the log', async () => (await emitted()).length >= 3);
     expect(await emitted()).toEqual(['e0', 'e1', 'e2']);
-    expect((await schedule.due(10, 10)).map(({ id }) => id)).toEqual(['kept', 'new']);
+    expect((await due.dueBy(10, 10)).map(({ id }) => id)).toEqual(['kept', 'new']);
     expect(await records.incr(owner, 1, 1)).toBe(3);
     expect(await ticks.load()).toEqual(new Map([['dc_1/timer', 5]]));
     expect(await vault.get('ref', 'o_1')).toBe('secret');
@@ -157,8 +158,8 @@ describe.each(FAULTS)('a write that meets %s', (_name, verdict) => {
     expect(await emitted()).toEqual(['e0', 'e1', 'e2', 'e3']);
   });
 
-  it('of a data store, of the retry schedule and of a read model is made once', async () => {
-    const { records, schedule, readModels } = await open();
+  it('of a data store, of the due store and of a read model is made once', async () => {
+    const { records, due, readModels } = await open();
     await readModels.register(SCHEMA);
     const owner = { storeId: 'ds_1', workspaceId: 'o_1', key: 'n' };
     await records.incr(owner, 1, 1);
@@ -168,12 +169,12 @@ describe.each(FAULTS)('a write that meets %s', (_name, verdict) => {
     await records.set(value, 1);
     expect(await records.get('ds_1', 'set', 1)).toMatchObject({ value: '1' });
 
-    const put = once(({ update }) => update === 'waiting', verdict);
-    await schedule.put([retry('a'), retry('b')]);
-    const removal = once(({ delete: from }) => from === 'waiting', verdict);
-    await schedule.remove(['a']);
+    const put = once(({ update }) => update === 'due', verdict);
+    await due.put([retry('a'), retry('b')]);
+    const removal = once(({ delete: from }) => from === 'due', verdict);
+    await due.remove(['a']);
     expect([put.met, removal.met]).toEqual([1, 1]);
-    expect((await schedule.due(10, 10)).map(({ id }) => id)).toEqual(['b']);
+    expect((await due.dueBy(10, 10)).map(({ id }) => id)).toEqual(['b']);
 
     const batch = (n: number) =>
       readModels.apply({
@@ -246,14 +247,14 @@ describe('a lease', () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     let beats = 0;
     faults.rule = async (command, name) => {
-      if (name === 'find' && command['find'] === 'waiting') {
+      if (name === 'find' && command['find'] === 'due') {
         await released;
-        return { answer: { ok: 1, cursor: { id: Long.ZERO, ns: `${database}.waiting`, firstBatch: [] } } };
+        return { answer: { ok: 1, cursor: { id: Long.ZERO, ns: `${database}.due`, firstBatch: [] } } };
       }
       const isBeat = name === 'update' && command['update'] === 'leases';
       return isBeat && ++beats % 2 === 1 ? { answer: refusal('NotWritablePrimary') } : { after: (answer) => answer };
     };
-    const busy = Promise.all(Array.from({ length: 120 }, () => engines.schedule.due(1, 1)));
+    const busy = Promise.all(Array.from({ length: 120 }, () => engines.due.dueBy(1, 1)));
     await eventually('beats for longer than the time to live', () => beats >= 8);
     expect(lease?.lost.aborted).toBe(false);
     release();

@@ -6,7 +6,7 @@ import { LEASE_MS, type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type RetrySchedule } from '#libs/delivery/retry-schedule.js';
+import { type DueStore } from '#libs/due/due-store.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
@@ -17,10 +17,10 @@ import { MongoBlobStore } from './stores/blob-store.js';
 import { MongoDataStoreRecords } from './stores/data-store-records.js';
 import { connectMongo, type MongoConnection } from './connect.js';
 import { MongoDelayedEvents } from './stores/delayed-events.js';
+import { MongoDueStore } from './stores/due-store.js';
 import { MongoLeases } from './stores/leases.js';
 import { MongoProcessRegistry } from './stores/process-registry.js';
 import { MongoReadModelStore } from './read-models/read-model-store.js';
-import { MongoRetrySchedule } from './stores/retry-schedule.js';
 import { MongoRunJournal } from './runs/run-journal.js';
 import { MongoTickStore } from './stores/tick-store.js';
 import { MongoUsageStore } from './stores/usage-store.js';
@@ -54,7 +54,7 @@ export interface JournalOptions {
 export interface MongoEngines {
   readonly readModels: ReadModelStore;
   readonly lanes: LaneWrites;
-  readonly schedule: RetrySchedule;
+  readonly due: DueStore;
   readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
   readonly vault: Vault;
@@ -92,8 +92,8 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   const { secretKey, previousKey, clock, cacheDir, onWarning, leaseMs = LEASE_MS } = options;
   const warn = (text: string, error: unknown): void =>
     onWarning(text, error instanceof Error ? { error: error.message } : {});
-  const schedule = new MongoRetrySchedule(db, warn);
-  await schedule.ensureIndexes();
+  const due = new MongoDueStore(db);
+  await due.ensureIndexes();
   const delayed = new MongoDelayedEvents(db);
   await delayed.ensureIndexes();
   const records = new MongoDataStoreRecords(db);
@@ -112,7 +112,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   return {
     readModels,
     lanes: readModels,
-    schedule,
+    due,
     delayed,
     ticks: new MongoTickStore(db),
     vault: new MongoVault(db, secretKey, previousKey),

@@ -5,7 +5,7 @@ import { type Db } from 'mongodb';
 import { describeDelayedEvents } from '../conformance/delayed-events.suite.js';
 import { type MakeHarness } from '../conformance/harness.js';
 import { describeRunJournal, type JournalAndLog } from '../conformance/run-journal.suite.js';
-import { describeRetrySchedule } from '../conformance/retry-schedule.suite.js';
+import { describeDueStore } from '../conformance/due-store.suite.js';
 import {
   describeBlobStore,
   describeTickStore,
@@ -15,7 +15,7 @@ import {
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { MongoBlobStore } from './stores/blob-store.js';
 import { MongoDelayedEvents } from './stores/delayed-events.js';
-import { MongoRetrySchedule } from './stores/retry-schedule.js';
+import { MongoDueStore } from './stores/due-store.js';
 import { MongoRunJournal } from './runs/run-journal.js';
 import { openTestDatabase } from './testing/test-database.js';
 import { MongoTickStore } from './stores/tick-store.js';
@@ -76,12 +76,12 @@ describeBlobStore(
   'mongodb',
   store(async (db, folder) => new MongoBlobStore(db, folder)),
 );
-describeRetrySchedule(
+describeDueStore(
   'mongodb',
   store(async (db) => {
-    const schedule = new MongoRetrySchedule(db, () => undefined);
-    await schedule.ensureIndexes();
-    return schedule;
+    const due = new MongoDueStore(db);
+    await due.ensureIndexes();
+    return due;
   }),
 );
 describeDelayedEvents(

@@ -51,12 +51,12 @@ export interface Ops {
     result: Offsets;
   };
   drop_source: { args: string; result: null };
-  /** `[id, owner, due, record, bytes of the record, …]` */
-  wait: { args: (string | number)[]; result: WaitingBytes };
+  /** `[id, owner, kind, due, record, bytes of the record, …]` */
+  due_put: { args: (string | number)[]; result: WaitingBytes };
   /** Id, `since` as read, and the new one, for each entry. */
-  hand_out: { args: readonly (string | number)[]; result: null };
-  unwait: { args: readonly string[]; result: WaitingBytes };
-  unwait_owner: { args: string; result: WaitingBytes };
+  due_out: { args: readonly (string | number)[]; result: null };
+  due_remove: { args: readonly string[]; result: WaitingBytes };
+  due_remove_owner: { args: string; result: WaitingBytes };
   /** `[source, sortable event id, due, bytes of the payload, event, payload, …]` */
   delay: { args: (string | number)[]; result: null };
   /** `[source, sortable event id, …]` */
@@ -123,10 +123,10 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   group: 'data',
   run: 'data',
   drop_source: 'data',
-  wait: 'data',
-  hand_out: 'data',
-  unwait: 'data',
-  unwait_owner: 'data',
+  due_put: 'data',
+  due_out: 'data',
+  due_remove: 'data',
+  due_remove_owner: 'data',
   delay: 'data',
   put_off: 'data',
   undelay: 'data',

@@ -5,7 +5,7 @@ import { type Database } from './sqlite-driver.js';
 export type FileName = 'events' | 'data' | 'read';
 
 /** Number of the schema of all files. Raise it when the tables of one change. */
-export const SCHEMA = 1;
+export const SCHEMA = 2;
 
 const EVENTS = `
   CREATE TABLE events(
@@ -47,13 +47,13 @@ const DATA = `
     source TEXT NOT NULL, key TEXT NOT NULL, through TEXT NOT NULL, above TEXT NOT NULL,
     PRIMARY KEY (source, key)) WITHOUT ROWID;
 
-  -- \`since\` is when a waiting record is due next, which is later than due_at while it is handed out. An index carries the
-  -- size, so the bytes of all owners are summed at start without touching the records.
-  CREATE TABLE waiting(
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, due_at INTEGER NOT NULL, record TEXT NOT NULL, size INTEGER NOT NULL,
-    since INTEGER NOT NULL, handed_out INTEGER NOT NULL DEFAULT 0);
-  CREATE INDEX waiting_by_due ON waiting(since, id);
-  CREATE INDEX waiting_by_owner ON waiting(owner, size);
+  -- \`since\` is when an entry is due next, which is later than due_at while it is out. The indexes carry the owner, so
+  -- owners are passed over, and the size, so all bytes are summed at start, without touching the records.
+  CREATE TABLE due(
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, due_at INTEGER NOT NULL, record TEXT NOT NULL,
+    size INTEGER NOT NULL, since INTEGER NOT NULL, times_out INTEGER NOT NULL DEFAULT 0);
+  CREATE INDEX due_by_time ON due(since, id, owner);
+  CREATE INDEX due_by_owner ON due(owner, size);
   CREATE TABLE delayed(
     source TEXT NOT NULL, sort TEXT NOT NULL, look_at INTEGER NOT NULL, size INTEGER NOT NULL,
     event TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (source, sort)) WITHOUT ROWID;

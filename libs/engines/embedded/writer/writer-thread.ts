@@ -10,6 +10,7 @@ import { recordOperations } from '../stream-log/record-operations.js';
 import { runOperations } from '../runs/run-operations.js';
 import { ensureSchema, type FileName } from './schema.js';
 import { delayedOperations } from '../stores/delayed-operations.js';
+import { dueOperations } from '../stores/due-operations.js';
 import { dataStoreOperations } from '../stores/data-store-operations.js';
 import { smallOperations } from '../stores/small-operations.js';
 import { Database, isNoSpace } from './sqlite-driver.js';
@@ -31,7 +32,13 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
       const records = recordOperations(db);
       return joined([
         records,
-        ...[runOperations(db, records), smallOperations(db), delayedOperations(db), dataStoreOperations(db)],
+        ...[
+          runOperations(db, records),
+          smallOperations(db),
+          dueOperations(db),
+          delayedOperations(db),
+          dataStoreOperations(db),
+        ],
       ]);
     }
     case 'read':

@@ -1,32 +1,39 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { startRetryPump } from './retry-pump.js';
-import { type DueRetry, type ScheduledRetry } from './retry-schedule.js';
-import { InMemoryRetrySchedule } from './testing/in-memory-retry-schedule.js';
-import { until } from './testing/worker-harness.js';
+import { DuePump } from './due-pump.js';
+import { type DueEntry, type ReadEntry } from './due-store.js';
+import { InMemoryDueStore } from './testing/in-memory-due-store.js';
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const DUE = 1_000;
 
-const entry = (webhook: string, n: number, dueAt = n): ScheduledRetry => ({
+const entry = (webhook: string, n: number, dueAt = n): DueEntry => ({
   id: `${webhook}/${n}`,
   owner: webhook,
+  kind: 'delivery',
   dueAt,
-  record: { topic: '', key: webhook, headers: { id: `${webhook}/${n}`, webhook }, value: String(n) },
+  record: { key: webhook, headers: { id: `${webhook}/${n}`, webhook }, value: String(n) },
 });
-const several = (webhook: string, count: number): ScheduledRetry[] =>
+const several = (webhook: string, count: number): DueEntry[] =>
   Array.from({ length: count }, (_, n) => entry(webhook, n));
 
-/** A schedule that counts its reads. */
-class CountedSchedule extends InMemoryRetrySchedule {
+/** A store that counts its reads. */
+class CountedStore extends InMemoryDueStore {
   reads = 0;
 
-  override due(...args: Parameters<InMemoryRetrySchedule['due']>): Promise<readonly DueRetry[]> {
+  override dueBy(...args: Parameters<InMemoryDueStore['dueBy']>): Promise<readonly ReadEntry[]> {
     this.reads++;
-    return super.due(...args);
+    return super.dueBy(...args);
   }
 }
+
+/** Gives up after 20 s, so that a failed test leaves no loop behind. */
+const until = async (done: () => boolean): Promise<void> => {
+  for (const end = Date.now() + 20_000; !done(); await new Promise((resolve) => setTimeout(resolve, 2))) {
+    if (Date.now() > end) throw new Error(`still waiting for ${done.toString()}`);
+  }
+};
 
 const pumps: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -36,132 +43,129 @@ afterEach(async () => {
 const world = async (...webhooks: readonly string[]) => {
   const log = new InMemoryStreamLog();
   for (const id of webhooks) await log.createTopic(`deliveries.${id}`);
-  const schedule = new CountedSchedule();
+  const due = new CountedStore();
   const errors: string[] = [];
   const time = { now: DUE };
-  const start = async () => {
-    const logger = { error: (fields: object) => errors.push(String((fields as { err: unknown }).err)) };
-    const pump = await startRetryPump({
-      log,
-      schedule,
-      topics,
-      clock: { now: () => time.now },
-      pollMs: 60_000,
-      logger,
-    });
+  const start = () => {
+    const onFailure = (error: unknown): number => errors.push(String(error));
+    const clock = { now: () => time.now };
+    const pump = new DuePump({ log, due, topics, clock, pollMs: 60_000, onFailure }).start();
     pumps.push(pump);
     return pump;
   };
   const valuesOf = (id: string): string[] => log.recordsOf(`deliveries.${id}`).map(({ value }) => value);
-  return { log, schedule, errors, time, start, valuesOf };
+  return { log, due, errors, time, start, valuesOf };
 };
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
 
-describe('the retry pump, while the lane of one webhook cannot be written', () => {
+describe('the due pump, while the lane of one webhook cannot be written', () => {
   it('moves the deliveries of the others, also those that are due later than a batch of the one', async () => {
-    const { log, schedule, start, valuesOf } = await world('wh_off', 'wh_on');
+    const { log, due, start, valuesOf } = await world('wh_off', 'wh_on');
     log.hang('deliveries.wh_off');
-    await schedule.put([...several('wh_off', 600), ...several('wh_on', 3).map((each) => ({ ...each, dueAt: 700 }))]);
-    await start();
+    await due.put([...several('wh_off', 600), ...several('wh_on', 3).map((each) => ({ ...each, dueAt: 700 }))]);
+    start();
     await until(() => valuesOf('wh_on').length === 3);
     expect(valuesOf('wh_off')).toEqual([]);
     // No more than one batch of it waits in the process.
     expect(log.hangingOf('deliveries.wh_off')).toBeLessThanOrEqual(256);
-    await until(() => schedule.notHandedOut === 600);
-    const reads = schedule.reads;
+    await until(() => due.waiting === 600);
+    const reads = due.reads;
     for (let turn = 0; turn < 200; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
     // It does not spin: it waits for the next poll, or for the lane.
-    expect(schedule.reads - reads).toBeLessThanOrEqual(1);
+    expect(due.reads - reads).toBeLessThanOrEqual(1);
     log.recover('deliveries.wh_off');
-    await until(() => schedule.notHandedOut === 0);
+    await until(() => due.waiting === 0);
     expect(valuesOf('wh_off')).toEqual(numbers(600));
     expect(valuesOf('wh_on')).toEqual(numbers(3));
   });
 
   it('keeps their order over refusals and entries that come meanwhile, and publishes each once', async () => {
-    const { log, schedule, errors, start, valuesOf } = await world('wh_off');
+    const { log, due, errors, start, valuesOf } = await world('wh_off');
     log.hang('deliveries.wh_off');
-    await schedule.put(several('wh_off', 3));
-    await start();
+    await due.put(several('wh_off', 3));
+    start();
     for (const n of [3, 4]) {
       await until(() => log.hangingOf('deliveries.wh_off') === n);
-      await schedule.put([entry('wh_off', n)]);
+      await due.put([entry('wh_off', n)]);
       log.refuse('deliveries.wh_off');
     }
     await until(() => log.hangingOf('deliveries.wh_off') === 5);
     log.recover('deliveries.wh_off');
-    await until(() => schedule.notHandedOut === 0);
+    await until(() => due.waiting === 0);
     expect(valuesOf('wh_off')).toEqual(numbers(5));
     expect(errors).toEqual(Array.from({ length: 2 }, () => 'Error: deliveries.wh_off has no leader'));
   });
 
-  it('leaves them in the schedule for the next pump when it is closed', async () => {
-    const { log, schedule, start, valuesOf } = await world('wh_off', 'wh_on');
+  it('leaves them in the store for the next pump when it is closed', async () => {
+    const { log, due, start, valuesOf } = await world('wh_off', 'wh_on');
     log.hang('deliveries.wh_off');
-    await schedule.put([...several('wh_off', 3), ...several('wh_on', 1)]);
-    const first = await start();
+    await due.put([...several('wh_off', 3), ...several('wh_on', 1)]);
+    const first = start();
     await until(() => valuesOf('wh_on').length === 1);
     await first.close();
     log.refuse('deliveries.wh_off');
-    expect(schedule.notHandedOut).toBe(3);
+    expect(due.waiting).toBe(3);
     log.recover('deliveries.wh_off');
-    await start();
-    await until(() => schedule.notHandedOut === 0);
+    start();
+    await until(() => due.waiting === 0);
     expect(valuesOf('wh_off')).toEqual(numbers(3));
   });
 
-  it('publishes nothing twice when the schedule does not note what was published', async () => {
-    const { schedule, start, valuesOf } = await world('wh_on');
-    await schedule.put(several('wh_on', 3));
+  it('publishes nothing twice when the store does not note what was published', async () => {
+    const { due, start, valuesOf } = await world('wh_on');
+    await due.put(several('wh_on', 3));
     let refusals = 0;
-    schedule.beforeHandOut = () => {
-      if (refusals++ < 2) throw new Error('the schedule is away');
+    due.beforeSetOut = () => {
+      if (refusals++ < 2) throw new Error('the store is away');
     };
-    await start();
-    await until(() => schedule.notHandedOut === 0);
+    start();
+    await until(() => due.waiting === 0);
     expect(refusals).toBe(3);
     expect(valuesOf('wh_on')).toEqual(numbers(3));
   });
 });
 
 // docs/reference/delivery.md#retry-durable
-describe('a delivery that the retry pump handed out', () => {
+describe('an entry that is out', () => {
   const MINUTE = 60_000;
-  const again = async (start: () => Promise<{ close(): Promise<void> }>): Promise<void> => (await start()).close();
+  const again = async (start: () => { close(): Promise<void> }): Promise<void> => start().close();
 
-  it('waits until it has ended, and is handed out again under its id after a minute, then after twice as long', async () => {
-    const { log, schedule, time, start } = await world('wh_1');
-    await schedule.put(several('wh_1', 1));
+  it('waits until it has ended, and is published again under its id after a minute, then after twice as long', async () => {
+    const { log, due, time, start } = await world('wh_1');
+    await due.put(several('wh_1', 1));
     const copies = (): (string | undefined)[] =>
       log.recordsOf('deliveries.wh_1').map(({ headers }) => headers['again']);
     const pumpedAt = async (now: number): Promise<(string | undefined)[]> => {
       time.now = now;
-      const pump = await start();
-      await until(() => [...schedule.entries.values()].every(({ since }) => since > now));
+      const pump = start();
+      await until(() => [...due.entries.values()].every(({ since }) => since > now));
       await pump.close();
       return copies();
     };
     expect(await pumpedAt(DUE)).toEqual([undefined]);
-    expect(await schedule.waitingOf('wh_1')).toMatchObject([{ dueAt: entry('wh_1', 0).dueAt }]);
+    expect(await due.waitingOf('wh_1')).toMatchObject([{ dueAt: entry('wh_1', 0).dueAt }]);
     expect(await pumpedAt(DUE + MINUTE - 1)).toEqual([undefined]);
     expect(await pumpedAt(DUE + MINUTE)).toEqual([undefined, '1']);
     expect(await pumpedAt(DUE + 3 * MINUTE - 1)).toEqual([undefined, '1']);
     expect(await pumpedAt(DUE + 3 * MINUTE)).toEqual([undefined, '1', '2']);
     const { headers } = log.recordsOf('deliveries.wh_1')[2]!;
     expect(headers).toMatchObject({ id: 'wh_1/0', entry: entry('wh_1', 0).id });
-    await schedule.remove([entry('wh_1', 0).id]);
+    await due.remove([entry('wh_1', 0).id]);
     time.now = DUE + 60 * MINUTE;
     await again(start);
     expect(copies()).toHaveLength(3);
   });
 
-  it('leaves the schedule at once when its topic is gone, and so does what is no delivery', async () => {
-    const { log, schedule, start } = await world();
+  it('leaves the store at once when its topic is gone, and so does what no consumer removes', async () => {
+    const { log, due, start } = await world();
     await log.createTopic('invocations.dc_1');
-    const invocation = { topic: '', key: 'dc_1', headers: { source: 'dc_1' }, value: '1' };
-    await schedule.put([...several('wh_gone', 2), { id: 'r/1', owner: 'sub_1', dueAt: 0, record: invocation }]);
-    await start();
-    await until(() => schedule.entries.size === 0);
+    const invocation = { key: 'dc_1', headers: { source: 'dc_1' }, value: '1' };
+    await due.put([
+      ...several('wh_gone', 2),
+      { id: 'r/1', owner: 'sub_1', kind: 'replay', dueAt: 0, record: invocation },
+    ]);
+    start();
+    await until(() => due.entries.size === 0);
     expect(log.recordsOf('invocations.dc_1').map(({ headers }) => headers)).toEqual([{ source: 'dc_1' }]);
   });
 });

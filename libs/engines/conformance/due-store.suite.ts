@@ -1,35 +1,35 @@
 import { expect, it } from '@jest/globals';
-import { type RetrySchedule, type ScheduledRetry } from '#libs/delivery/retry-schedule.js';
-import { eventually } from './eventually.js';
+import { type DueEntry, type DueStore } from '#libs/due/due-store.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { runParts } from './run-parts.js';
 import { listed, MANY } from './small-stores.suite.js';
 
-export const RETRY_SCHEDULE_PARTS = [
+export const DUE_STORE_PARTS = [
   'order',
-  'hand out',
+  'out',
   'replace',
   'owner',
   'remove',
-  'size',
+  'announcement',
   'listing',
   'restart',
 ] as const;
 
-export const describeRetrySchedule = (name: string, make: MakeHarness<RetrySchedule>): void =>
-  runParts(`RetrySchedule: ${name}`, RETRY_SCHEDULE_PARTS, schedule, make);
+export const describeDueStore = (name: string, make: MakeHarness<DueStore>): void =>
+  runParts(`DueStore: ${name}`, DUE_STORE_PARTS, parts, make);
 
-const waiting = (id: string, dueAt: number, owner = 'wh_1'): ScheduledRetry => ({
+const waiting = (id: string, dueAt: number, owner = 'wh_1'): DueEntry => ({
   id,
   owner,
+  kind: 'delivery',
   dueAt,
-  record: { topic: `deliveries.${owner}`, key: owner, headers: { id, attempt: '2' }, value: '{"a":"ü"}' },
+  record: { key: owner, headers: { id, attempt: '2' }, value: '{"a":"ü"}' },
 });
-const idsOf = (entries: readonly ScheduledRetry[]): string[] => entries.map(({ id }) => id);
+const idsOf = (entries: readonly DueEntry[]): string[] => entries.map(({ id }) => id);
 
-/** Hands out what is due. */
-const handOut = async (store: RetrySchedule, now: number, until: number): Promise<void> =>
-  store.handOut((await store.due(now, 100)).map((entry) => ({ entry, until })));
+/** Sets out what is due. */
+const setOut = async (store: DueStore, now: number, until: number): Promise<void> =>
+  store.setOut((await store.dueBy(now, 100)).map((entry) => ({ entry, until })));
 
 /** Ends a listing that the writer keeps from ending. */
 const MOST_LISTED = 5_000;
@@ -45,19 +45,19 @@ const listedWhileAdded = async <T>(all: AsyncIterable<T>, add: (n: number) => Pr
   return items;
 };
 
-const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule>> = {
-  'hand out': (store) => {
+const parts: Record<(typeof DUE_STORE_PARTS)[number], Part<DueStore>> = {
+  out: (store) => {
     it('makes an entry due again later, and leaves it waiting with its own due time', async () => {
       await store().put([waiting('a', 10), waiting('b', 20)]);
-      await handOut(store(), 15, 60);
-      expect(idsOf(await store().due(59, 10))).toEqual(['b']);
+      await setOut(store(), 15, 60);
+      expect(idsOf(await store().dueBy(59, 10))).toEqual(['b']);
       expect(await store().nextDueAt()).toBe(20);
-      expect(await store().due(60, 10)).toEqual([
-        { ...waiting('b', 20), since: 20, handedOut: 0 },
-        { ...waiting('a', 10), since: 60, handedOut: 1 },
+      expect(await store().dueBy(60, 10)).toEqual([
+        { ...waiting('b', 20), since: 20, timesOut: 0 },
+        { ...waiting('a', 10), since: 60, timesOut: 1 },
       ]);
-      await handOut(store(), 60, 90);
-      expect((await store().due(90, 10)).map(({ id, handedOut }) => [id, handedOut])).toEqual([
+      await setOut(store(), 60, 90);
+      expect((await store().dueBy(90, 10)).map(({ id, timesOut }) => [id, timesOut])).toEqual([
         ['a', 2],
         ['b', 1],
       ]);
@@ -67,43 +67,43 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       expect([await store().countOf('wh_1'), await store().has('a'), await store().has('c')]).toEqual([2, true, false]);
       expect(await listed(store().all())).toEqual(expect.arrayContaining([waiting('a', 10), waiting('b', 20)]));
     });
-    it('passes over what was put again, handed out or removed since it was read, and does nothing twice', async () => {
+    it('passes over what was put again, set out or removed since it was read, and does nothing twice', async () => {
       await store().put([waiting('a', 10), waiting('b', 10), waiting('c', 10), waiting('d', 10)]);
-      const read = await store().due(10, 10);
+      const read = await store().dueBy(10, 10);
       await store().put([waiting('a', 30)]);
       await store().remove(['b']);
-      await store().handOut(read.filter(({ id }) => id === 'c').map((entry) => ({ entry, until: 40 })));
-      await store().handOut(read.map((entry) => ({ entry, until: 50 })));
-      await store().handOut(read.map((entry) => ({ entry, until: 50 })));
-      await store().handOut([]);
-      const due = (await store().due(100, 10)).map(({ id, since, handedOut }) => [id, since, handedOut]);
+      await store().setOut(read.filter(({ id }) => id === 'c').map((entry) => ({ entry, until: 40 })));
+      await store().setOut(read.map((entry) => ({ entry, until: 50 })));
+      await store().setOut(read.map((entry) => ({ entry, until: 50 })));
+      await store().setOut([]);
+      const due = (await store().dueBy(100, 10)).map(({ id, since, timesOut }) => [id, since, timesOut]);
       expect(due).toEqual([
         ['a', 30, 0],
         ['c', 40, 1],
         ['d', 50, 1],
       ]);
     });
-    it('ends when the entry is put again', async () => {
+    it('ends when the entry is put again, and what was read before changes nothing then', async () => {
       await store().put([waiting('a', 10)]);
-      await handOut(store(), 10, 60);
+      await setOut(store(), 10, 60);
       await store().put([waiting('a', 20)]);
-      expect(await store().due(20, 10)).toEqual([{ ...waiting('a', 20), since: 20, handedOut: 0 }]);
+      expect(await store().dueBy(20, 10)).toEqual([{ ...waiting('a', 20), since: 20, timesOut: 0 }]);
     });
   },
   order: (store) => {
     it('returns due entries, earliest first, up to a limit, until they are removed', async () => {
       await store().put([waiting('c', 30), waiting('a', 10), waiting('b', 20), waiting('d', 40)]);
-      expect(idsOf(await store().due(30, 10))).toEqual(['a', 'b', 'c']);
-      expect(idsOf(await store().due(30, 2))).toEqual(['a', 'b']);
-      expect(await store().due(9, 10)).toEqual([]);
-      expect((await store().due(10, 10))[0]).toEqual({ ...waiting('a', 10), since: 10, handedOut: 0 });
+      expect(idsOf(await store().dueBy(30, 10))).toEqual(['a', 'b', 'c']);
+      expect(idsOf(await store().dueBy(30, 2))).toEqual(['a', 'b']);
+      expect(await store().dueBy(9, 10)).toEqual([]);
+      expect((await store().dueBy(10, 10))[0]).toEqual({ ...waiting('a', 10), since: 10, timesOut: 0 });
     });
     it('passes over the entries of some owners', async () => {
       await store().put([waiting('a', 10, 'wh_1'), waiting('b', 20, 'wh_2'), waiting('c', 30, 'wh_1')]);
       await store().put([waiting('d', 40, 'wh_3'), waiting('e', 50, 'wh_2')]);
-      expect(idsOf(await store().due(50, 2, ['wh_1', "o'wh"]))).toEqual(['b', 'd']);
-      expect(idsOf(await store().due(50, 9, ['wh_1', 'wh_2']))).toEqual(['d']);
-      expect(await store().due(50, 9, ['wh_3', 'wh_1', 'wh_2'])).toEqual([]);
+      expect(idsOf(await store().dueBy(50, 2, ['wh_1', "o'wh"]))).toEqual(['b', 'd']);
+      expect(idsOf(await store().dueBy(50, 9, ['wh_1', 'wh_2']))).toEqual(['d']);
+      expect(await store().dueBy(50, 9, ['wh_3', 'wh_1', 'wh_2'])).toEqual([]);
     });
     it('returns large entries a few at a time, and eventually all', async () => {
       const value = JSON.stringify('x'.repeat(1 << 20));
@@ -113,7 +113,7 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       });
       for (const entry of large) await store().put([entry]);
       const seen: unknown[] = [];
-      for (let due = await store().due(50, 100); due.length > 0; due = await store().due(50, 100)) {
+      for (let due = await store().dueBy(50, 100); due.length > 0; due = await store().dueBy(50, 100)) {
         expect(due.length).toBeLessThanOrEqual(12);
         seen.push(...idsOf(due));
         await store().remove(due.map(({ id }) => id));
@@ -133,8 +133,8 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
     it('the entry of the same id', async () => {
       await store().put([waiting('a', 10)]);
       await store().put([waiting('a', 50)]);
-      expect(await store().due(49, 10)).toEqual([]);
-      expect(idsOf(await store().due(50, 10))).toEqual(['a']);
+      expect(await store().dueBy(49, 10)).toEqual([]);
+      expect(idsOf(await store().dueBy(50, 10))).toEqual(['a']);
       expect(await store().countOf('wh_1')).toBe(1);
     });
   },
@@ -161,50 +161,19 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
       ]);
       await store().removeOwner('wh_1');
       await store().removeOwner('wh_1');
-      expect(idsOf(await store().due(100, 10))).toEqual(['c']);
+      expect(idsOf(await store().dueBy(100, 10))).toEqual(['c']);
     });
   },
-  size: (store, harness) => {
-    const bytes = (...entries: ScheduledRetry[]): number =>
-      entries.reduce((sum, { record }) => sum + Buffer.byteLength(JSON.stringify(record)), 0);
-    const padded = (entry: ScheduledRetry, pad: number): ScheduledRetry => ({
-      ...entry,
-      record: { ...entry.record, value: JSON.stringify('ü'.repeat(pad)) },
-    });
-    /** Immediate where one process owns the schedule. */
-    const holds = (owner: string, expected: number): Promise<void> =>
-      eventually(`${expected} bytes of ${owner}`, () => store().bytesOf(owner) === expected);
-
-    it('counts the waiting entries of each owner, grows, shrinks, and is the same after a restart', async () => {
-      expect(store().bytesOf('wh_1')).toBe(0);
-      const [a, b, c] = [padded(waiting('a', 1), 1_000), padded(waiting('b', 2), 10), waiting('c', 3, 'wh_2')];
-      await Promise.all([store().put([a, b]), store().put([c])]);
-      await holds('wh_1', bytes(a, b));
-      await holds('wh_2', bytes(c));
-      await harness().reopen();
-      await holds('wh_1', bytes(a, b));
-      await store().remove(['a', 'a', 'none']);
-      await holds('wh_1', bytes(b));
-      await store().remove(['b']);
-      await holds('wh_1', 0);
-      await holds('wh_2', bytes(c));
-    });
-
-    it('counts a replaced entry once, for its new owner', async () => {
-      await store().put([padded(waiting('a', 1), 1_000), padded(waiting('a', 1), 2_000)]);
-      await holds('wh_1', bytes(padded(waiting('a', 1), 2_000)));
-      await store().put([padded(waiting('a', 5), 20)]);
-      await holds('wh_1', bytes(padded(waiting('a', 5), 20)));
-      await store().put([waiting('a', 5, 'wh_2')]);
-      await holds('wh_1', 0);
-      await holds('wh_2', bytes(waiting('a', 5, 'wh_2')));
-    });
-
-    it('is zero once the owner is dropped', async () => {
-      await store().put([waiting('a', 1), waiting('b', 2), waiting('c', 3, 'wh_2')]);
-      await store().removeOwner('wh_1');
-      await holds('wh_1', 0);
-      await holds('wh_2', bytes(waiting('c', 3, 'wh_2')));
+  announcement: (store) => {
+    it('tells those who listen of the earliest entry that was put, until they stop', async () => {
+      const told: number[] = [];
+      const stop = store().onPut((dueAt) => told.push(dueAt));
+      await store().put([waiting('a', 20), waiting('b', 10), waiting('c', 30)]);
+      await store().put([]);
+      await store().put([waiting('a', 40)]);
+      stop();
+      await store().put([waiting('a', 50)]);
+      expect(told).toEqual([10, 40]);
     });
   },
   listing: (store) => {
@@ -219,7 +188,7 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
 
     it('ends at what was there at the call, while others add entries without a pause', async () => {
       await store().put(MANY.map((i) => waiting(`id_${i}`, 5)));
-      const behind = (from: number): ScheduledRetry[] =>
+      const behind = (from: number): DueEntry[] =>
         Array.from({ length: 60 }, (_, i) => waiting(`z_${String(from * 60 + i).padStart(9, '0')}`, 5));
       const all = await listedWhileAdded(store().all(), (n) => store().put(behind(n)));
       expect(all).toHaveLength(MANY.length);
@@ -228,15 +197,15 @@ const schedule: Record<(typeof RETRY_SCHEDULE_PARTS)[number], Part<RetrySchedule
   restart: (store, harness) => {
     it('keeps waiting entries', async () => {
       await store().put([waiting('a', 10)]);
-      const [entry] = await (await harness().reopen()).due(10, 10);
+      const [entry] = await (await harness().reopen()).dueBy(10, 10);
       expect(entry).toMatchObject(waiting('a', 10));
     });
-    it('keeps for how long an entry is handed out', async () => {
+    it('keeps the lease of an entry that is out', async () => {
       await store().put([waiting('a', 10)]);
-      await handOut(store(), 10, 60);
+      await setOut(store(), 10, 60);
       const reopened = await harness().reopen();
-      expect(await reopened.due(59, 10)).toEqual([]);
-      expect(await reopened.due(60, 10)).toEqual([{ ...waiting('a', 10), since: 60, handedOut: 1 }]);
+      expect(await reopened.dueBy(59, 10)).toEqual([]);
+      expect(await reopened.dueBy(60, 10)).toEqual([{ ...waiting('a', 10), since: 60, timesOut: 1 }]);
     });
   },
 };

@@ -1,0 +1,48 @@
+import {
+  type DeliveryHeaders,
+  deliveryHeaders,
+  emitterHeaders,
+  invocationHeaders,
+} from '#libs/stream-log/envelopes.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { EMAILS, type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type ReadEntry } from './due-store.js';
+
+/** `delayed`: an event that waits is due. `delivery`: to a webhook, again or of a replay. `replay`: an invocation of one. */
+export type DueKind = 'delayed' | 'delivery' | 'email' | 'replay';
+
+type Topics = Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations'>;
+
+interface KindRule {
+  /** The record of an entry that is due. */
+  readonly recordOf: (entry: ReadEntry, topics: Topics) => LogRecord;
+  /**
+   * Who removes the entry. The consumer does where the entry must outlast the record: while a delivery is out, newer ones
+   * of an ordered webhook must not pass it, and a topic of emits drops records by age. Every other topic keeps a record
+   * until it is consumed, so the pump removes the entry once the record is durable.
+   */
+  readonly removedBy: 'consumer' | 'pump';
+}
+
+export const DUE_KINDS: Readonly<Record<DueKind, KindRule>> = {
+  delayed: {
+    recordOf: ({ record }, topics) => ({ ...record, topic: topics.emits(emitterHeaders(record).emitter) }),
+    removedBy: 'consumer',
+  },
+  delivery: {
+    recordOf: ({ id, record, timesOut }, topics) => {
+      const again = timesOut > 0 ? { again: String(timesOut) } : {};
+      const headers: DeliveryHeaders = { ...deliveryHeaders(record), entry: id, ...again };
+      return { ...record, topic: topics.deliveries(headers.webhook), headers };
+    },
+    removedBy: 'consumer',
+  },
+  email: {
+    recordOf: ({ record }) => ({ ...record, topic: EMAILS }),
+    removedBy: 'pump',
+  },
+  replay: {
+    recordOf: ({ record }, topics) => ({ ...record, topic: topics.invocations(invocationHeaders(record).source) }),
+    removedBy: 'pump',
+  },
+};

@@ -1,0 +1,140 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { WakeablePause } from '#libs/async/pause.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { EntriesOnTheirWay, type Outgoing } from '#libs/stream-log/entries-on-their-way.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { DUE_KINDS } from './due-kinds.js';
+import { type DueEntry, type DueStore, type ReadEntry } from './due-store.js';
+
+const BATCH = 256;
+/**
+ * How long the work of an entry that is out may take to end before its record is published again. It doubles each time,
+ * because the lane may have a backlog that takes longer.
+ */
+const LEASE_MS = 60_000;
+const MOST_DOUBLINGS = 6;
+/** Longest time between two reads of the store, because other processes put entries too. */
+const POLL_MS = 500;
+
+export interface DuePumpOptions {
+  readonly log: Pick<StreamLog, 'publishEach'>;
+  readonly due: Pick<DueStore, 'dueBy' | 'nextDueAt' | 'onPut' | 'put' | 'remove' | 'setOut'>;
+  readonly topics: Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations'>;
+  readonly clock: Clock;
+  /** Returns a later time for an entry that would only be put off again, else undefined. Default: postpones nothing. */
+  readonly postpone?: ((entry: DueEntry) => number | undefined) | undefined;
+  /** Called before entries are removed because their topic does not exist, as their owner was deleted. */
+  readonly onOwnerGone?: (entries: readonly DueEntry[]) => Promise<void>;
+  readonly onFailure: (error: unknown, retryInMs: number) => void;
+  readonly pollMs?: number;
+}
+
+/**
+ * Publishes what is due, then sets it out, or removes it where no consumer does (docs/adr/0070). A crash in between
+ * repeats the record under its ids. Entries of an owner whose lane cannot be written stay in the store, in their order,
+ * and delay no others. For one process at a time: two at once may publish an entry twice.
+ */
+export class DuePump {
+  private stopped = false;
+  private running: Promise<void> | undefined;
+  private stopListening: (() => void) | undefined;
+  /** An entry that is due earlier ends the pause. */
+  private wakeAt = 0;
+  private readonly pause = new WakeablePause();
+  private readonly onTheirWay: EntriesOnTheirWay<ReadEntry>;
+
+  constructor(private readonly options: DuePumpOptions) {
+    const { log, onFailure } = options;
+    this.onTheirWay = new EntriesOnTheirWay({ log, onFailure, changed: () => this.pause.wake() });
+  }
+
+  start(): this {
+    this.stopListening = this.options.due.onPut((dueAt) => {
+      if (dueAt < this.wakeAt) this.pause.wake();
+    });
+    this.running ??= this.run();
+    return this;
+  }
+
+  async close(): Promise<void> {
+    this.stopped = true;
+    this.stopListening?.();
+    this.pause.wake();
+    await this.running;
+    this.onTheirWay.close();
+  }
+
+  private async run(): Promise<void> {
+    const { due, clock, pollMs = POLL_MS, onFailure } = this.options;
+    const backoff = new Backoff({ firstMs: 100, longestMs: 5000 });
+    while (!this.stopped) {
+      // An entry that is put while the store is read ends the next pause at once.
+      this.wakeAt = Infinity;
+      let until: number;
+      try {
+        let next = await due.nextDueAt();
+        if (next !== undefined && next <= clock.now()) {
+          if ((await this.move(clock.now())) === BATCH) continue;
+          next = await due.nextDueAt();
+        }
+        // Those that are due may be of owners that must wait. When one need not, the pause ends.
+        if (next !== undefined && next <= clock.now() && this.onTheirWay.owners().length > 0) next = undefined;
+        until = Math.min(next ?? Infinity, clock.now() + pollMs);
+        backoff.reset();
+      } catch (error) {
+        const retryInMs = backoff.next();
+        onFailure(error, retryInMs);
+        until = clock.now() + retryInMs;
+      }
+      const ms = until - clock.now();
+      if (ms <= 0 || this.stopped) continue;
+      this.wakeAt = until;
+      await this.pause.wait(ms);
+    }
+  }
+
+  /** Returns the number of entries that were read. */
+  private async move(now: number): Promise<number> {
+    const { due, topics, postpone } = this.options;
+    // Before entries are read, or those of an owner that is free again would be published twice.
+    await this.settleDurable();
+    if (this.onTheirWay.isFull) return 0;
+    const read = await due.dueBy(now, BATCH, this.onTheirWay.owners());
+    if (read.length === 0) return 0;
+    const later: DueEntry[] = [];
+    const ready: Outgoing<ReadEntry>[] = [];
+    for (const entry of read) {
+      const { kind, owner } = entry;
+      const dueAt = postpone?.(entry);
+      if (dueAt === undefined) ready.push({ entry, owner, record: DUE_KINDS[kind].recordOf(entry, topics) });
+      else later.push({ ...entry, dueAt });
+    }
+    if (later.length > 0) await due.put(later);
+    await this.onTheirWay.publish(ready);
+    await this.settleDurable();
+    return read.length;
+  }
+
+  /** Sets out entries whose records are durable, and removes those that no consumer removes. */
+  private async settleDurable(): Promise<void> {
+    const written = this.onTheirWay.durable();
+    if (written.length === 0) return;
+    const { due, clock, onOwnerGone } = this.options;
+    const gone: ReadEntry[] = [];
+    const out: ReadEntry[] = [];
+    const ended: ReadEntry[] = [];
+    for (const { entry, offset } of written) {
+      if (offset === null) gone.push(entry);
+      else if (DUE_KINDS[entry.kind].removedBy === 'consumer') out.push(entry);
+      else ended.push(entry);
+    }
+    if (gone.length > 0) await onOwnerGone?.(gone);
+    const now = clock.now();
+    await due.setOut(out.map((entry) => ({ entry, until: now + leaseMs(entry) })));
+    await due.remove([...gone, ...ended].map(({ id }) => id));
+    this.onTheirWay.removed(written);
+  }
+}
+
+const leaseMs = ({ timesOut }: ReadEntry): number => LEASE_MS * 2 ** Math.min(timesOut, MOST_DOUBLINGS);
