@@ -108,6 +108,7 @@ const rooms = {
     'delivery',
     'due',
     'kernel',
+    'routing',
     'runner',
     'sources',
     'stream-log',

@@ -1,3 +1,4 @@
+import { type DueEntry } from '#libs/due/due-store.js';
 import { randomUUID } from 'node:crypto';
 import { eventHistory } from '#libs/kernel/event-history.js';
 import {
@@ -64,7 +65,7 @@ const linesOf = (engines: ExportOptions['engines'], seal: ArchiveSeal): Lines =>
   secrets: () => secrets(engines, seal),
   states: () => states(engines),
   ticks: () => ticks(engines),
-  due: () => engines.due.all(),
+  due: () => underived(engines),
   delayed: () => engines.delayed.all(),
   'store-records': () => engines.records.all(),
   'emits-routed': () => emitsRouted(engines.log),
@@ -104,4 +105,9 @@ async function* states({ journal }: Pick<Engines, 'journal'>): AsyncIterable<Arc
 
 async function* ticks({ ticks: store }: Pick<Engines, 'ticks'>): AsyncIterable<ArchivedTick> {
   for (const [key, at] of await store.load()) yield { key, at };
+}
+
+/** The alarms of events that wait are made again from these. */
+async function* underived({ due }: Pick<Engines, 'due'>): AsyncIterable<DueEntry> {
+  for await (const entry of due.all()) if (entry.kind !== 'delayed') yield entry;
 }

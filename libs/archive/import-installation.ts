@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { delayedAlarm } from '#libs/routing/delayed-alarm.js';
 import { type Config } from '#libs/config/index.js';
 import {
   type ArchivedBlob,
@@ -89,7 +90,10 @@ const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSe
   await importStates(engines, lines('states'));
   await importTicks(engines, lines('ticks'));
   for await (const batch of batches(lines('due'))) await engines.due.put(batch);
-  for await (const batch of batches(lines('delayed'))) await engines.delayed.put(batch);
+  for await (const batch of batches(lines('delayed'))) {
+    await engines.delayed.put(batch);
+    await engines.due.put(batch.map(delayedAlarm));
+  }
   // Expired records come along, so the time is the beginning: the limits held where they come from.
   for await (const record of lines('store-records')) await engines.records.set(record, 0);
 };

@@ -103,7 +103,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
     hookRunner: { runHook: async () => ({ status: 'ok', logs: [] }), operationEnded: forget },
     manualRuns: manualRunsOf(parts, new ResponseRelay(), door),
     appEvents: appEventsOf(parts, door),
-    sourceTopics: sourceTopics({ log, topics, journal: engines.journal, ticks: engines.ticks, delayed, forget }),
+    sourceTopics: sourceTopics({ log, topics, journal: engines.journal, ticks: engines.ticks, delayed, due, forget }),
     webhookTopics: webhookTopics(log, topics, due),
     appliedEvents: { waitApplied: async () => true },
     inspector: new FakeInspector(),

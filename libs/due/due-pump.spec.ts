@@ -169,3 +169,107 @@ describe('an entry that is out', () => {
     expect(log.recordsOf('invocations.dc_1').map(({ headers }) => headers)).toEqual([{ source: 'dc_1' }]);
   });
 });
+
+describe('the due pump', () => {
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 50; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+
+  it('publishes by due time and then by id, in bounded batches, each once', async () => {
+    const { due, start, valuesOf } = await world('wh_1');
+    const padded = (n: number, dueAt: number): DueEntry => ({
+      ...entry('wh_1', n, dueAt),
+      id: String(n).padStart(3, '0'),
+    });
+    await due.put([...Array.from({ length: 600 }, (_, n) => padded(n + 1, 90)), padded(700, 80)]);
+    await due.put([padded(701, DUE + 1)]);
+    start();
+    await until(() => due.waiting === 1);
+    expect(valuesOf('wh_1')).toEqual(['700', ...numbers(601).slice(1)]);
+  });
+
+  it('publishes at its time what this process puts, without another look at the store', async () => {
+    const { due, time, start, valuesOf } = await world('wh_1');
+    start();
+    await turns();
+    await due.put([entry('wh_1', 1, DUE + 50)]);
+    await turns();
+    expect(valuesOf('wh_1')).toEqual([]);
+    time.now = DUE + 50;
+    // The next poll is a minute away.
+    await until(() => valuesOf('wh_1').length === 1);
+  });
+
+  it('says whose owner is gone before it removes the entries, and keeps them while that fails', async () => {
+    const { log, due, errors, time } = await world();
+    const announcement = { key: 'dc_1', headers: { kind: 'due', emitter: 'dc_1', event: '1-0' }, value: 'null' };
+    await due.put([{ id: 'a', owner: 'dc_1', kind: 'delayed', dueAt: 0, record: announcement }]);
+    const told: string[][] = [];
+    const pump = new DuePump({
+      log,
+      due,
+      topics,
+      clock: { now: () => time.now },
+      pollMs: 1,
+      onOwnerGone: async (entries) => {
+        expect(due.entries.size).toBe(1);
+        told.push(entries.map(({ id }) => id));
+        if (told.length === 1) throw new Error('the store is away');
+      },
+      onFailure: (error) => errors.push(String(error)),
+    }).start();
+    pumps.push(pump);
+    await until(() => due.entries.size === 0);
+    expect([told, errors]).toEqual([[['a'], ['a']], ['Error: the store is away']]);
+  });
+
+  it('publishes the record again, under its ids, when it dies before it sets the entry out', async () => {
+    const { log, due, start, valuesOf } = await world('wh_1');
+    await due.put(several('wh_1', 3));
+    due.beforeSetOut = () => Promise.reject(new Error('killed'));
+    const first = start();
+    await until(() => valuesOf('wh_1').length === 3);
+    await first.close();
+    expect(due.waiting).toBe(3);
+    due.beforeSetOut = () => undefined;
+    start();
+    await until(() => due.waiting === 0);
+    const ids = log.recordsOf('deliveries.wh_1').map(({ headers }) => headers['id']);
+    expect(ids).toEqual([...ids.slice(0, 3), ...ids.slice(0, 3)]);
+  });
+
+  it('sets an entry out once when two pumps publish it at once', async () => {
+    const { due, start, valuesOf } = await world('wh_1');
+    await due.put(several('wh_1', 3));
+    let arrived = 0;
+    let go = (): void => undefined;
+    const both = new Promise<void>((resolve) => (go = resolve));
+    due.beforeSetOut = () => {
+      if (++arrived === 2) go();
+      return both;
+    };
+    start();
+    start();
+    await until(() => due.waiting === 0);
+    await turns();
+    expect(valuesOf('wh_1').sort()).toEqual(['0', '0', '1', '1', '2', '2']);
+    expect([...due.entries.values()].map(({ since, timesOut }) => [since, timesOut])).toEqual(
+      Array.from({ length: 3 }, () => [DUE + 60_000, 1]),
+    );
+  });
+
+  it('leaves waiting what was put again while its record was on its way', async () => {
+    const { due, time, start, valuesOf } = await world('wh_1');
+    await due.put([entry('wh_1', 1)]);
+    let puts = 0;
+    due.beforeSetOut = async () => {
+      if (puts++ === 0) await due.put([entry('wh_1', 1, DUE + 10)]);
+    };
+    start();
+    await until(() => puts === 1);
+    await turns();
+    expect([...due.entries.values()]).toMatchObject([{ dueAt: DUE + 10, since: DUE + 10, timesOut: 0 }]);
+    time.now = DUE + 10;
+    await until(() => valuesOf('wh_1').length === 2);
+  });
+});

@@ -1,15 +1,24 @@
 import { delayedInvocation } from '#libs/stream-log/invocations.js';
-import { type DelayedEvent, type DelayedEvents, type DelayedRange } from '#libs/stream-log/delayed-events.js';
+import { type DueStore } from '#libs/due/due-store.js';
+import {
+  type DelayedEvent,
+  type DelayedEvents,
+  type DelayedKey,
+  type DelayedRange,
+  delayedSort,
+} from '#libs/stream-log/delayed-events.js';
 import { type DelayHeaders, type DeleteHeaders, emitterHeaders, eventParts } from '#libs/stream-log/envelopes.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { delayedAlarm, delayedAlarmId } from './delayed-alarm.js';
 
 export interface DelayedRoutingOptions {
   readonly log: { publish(records: readonly LogRecord[]): Promise<readonly (number | null)[]> };
   readonly topics: TopicPolicy;
   readonly delayed: Pick<DelayedEvents, 'put' | 'find' | 'remove' | 'removeRange'>;
+  readonly due: Pick<DueStore, 'put' | 'remove'>;
 }
 
 type Step =
@@ -19,7 +28,8 @@ type Step =
 
 /**
  * Applies the records of one batch that concern events that wait, in lane order. An event is cancelled or released,
- * whichever comes first in the lane. A repeat of the batch has the same result, and releases carry the same ids.
+ * whichever comes first in the lane. A repeat of the batch has the same result, and releases carry the same ids. The alarm
+ * of an event is put with it and removed after it. One that comes for an event that is gone is removed.
  */
 export class DelayedRouting {
   private steps: Step[] = [];
@@ -50,25 +60,30 @@ export class DelayedRouting {
   }
 
   private async apply(steps: readonly Step[]): Promise<void> {
-    const { delayed } = this.options;
+    const { delayed, due } = this.options;
     const put = steps.flatMap((step) => (step.kind === 'put' ? [step.event] : []));
-    if (put.length > 0) return delayed.put(put);
-    for (const step of steps) if (step.kind === 'cancel') await delayed.removeRange(step.sourceId, step.range);
-    await this.release(steps);
+    // The alarm may be durable first: it comes behind these records in the lane.
+    if (put.length > 0) return void (await Promise.all([delayed.put(put), due.put(put.map(delayedAlarm))]));
+    for (const step of steps) {
+      if (step.kind !== 'cancel') continue;
+      const removed = await delayed.removeRange(step.sourceId, step.range);
+      await due.remove(removed.map((sort) => delayedAlarmId(step.sourceId, sort)));
+    }
+    await this.release(steps.flatMap((step) => (step.kind === 'release' ? [step] : [])));
   }
 
   /** Publishes, then removes. A crash in between repeats the release under the same id. */
-  private async release(steps: readonly Step[]): Promise<void> {
-    const { delayed, log, topics } = this.options;
+  private async release(steps: readonly DelayedKey[]): Promise<void> {
+    const { delayed, due, log, topics } = this.options;
+    if (steps.length === 0) return;
     const events: DelayedEvent[] = [];
-    for (const step of steps) {
-      if (step.kind !== 'release') continue;
-      const event = await delayed.find(step.sourceId, step.eventId);
+    for (const { sourceId, eventId } of steps) {
+      const event = await delayed.find(sourceId, eventId);
       if (event) events.push(event);
     }
-    if (events.length === 0) return;
-    await log.publish(events.map((event) => delayedInvocation(topics, event)));
+    if (events.length > 0) await log.publish(events.map((event) => delayedInvocation(topics, event)));
     await delayed.remove(events);
+    await due.remove(steps.map(({ sourceId, eventId }) => delayedAlarmId(sourceId, delayedSort(eventId))));
   }
 }
 

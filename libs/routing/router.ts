@@ -22,6 +22,7 @@ export interface RouterOptions extends EmitRouterOptions {
   readonly handedOver: HandedOver;
   /** Events of sources that wait. */
   readonly delayed: DelayedRoutingOptions['delayed'];
+  readonly due: DelayedRoutingOptions['due'];
   /** An emit is looked up only once, so it waits until `table` may decide about it. */
   readonly tables: FreshTables;
   readonly clock: Clock;
@@ -180,8 +181,8 @@ class BatchRouting {
     private readonly emits: EmitRouter,
   ) {
     this.now = options.clock.now();
-    const { log, topics, delayed } = options;
-    this.delays = new DelayedRouting({ log, topics, delayed });
+    const { log, topics, delayed, due } = options;
+    this.delays = new DelayedRouting({ log, topics, delayed, due });
   }
 
   async run(): Promise<void> {

@@ -1,3 +1,4 @@
+import { type DueStore } from '#libs/due/due-store.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type SourceTopics } from '#libs/sources/published.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
@@ -11,6 +12,7 @@ export interface SourceTopicsDependencies {
   readonly journal: RunJournal;
   readonly ticks: TickStore;
   readonly delayed: Pick<DelayedEvents, 'removeRange'>;
+  readonly due: Pick<DueStore, 'removeOwner'>;
   /** Ends the source's process. The source writes nothing afterwards. */
   readonly forget: (sourceId: string) => Promise<void>;
 }
@@ -22,6 +24,7 @@ export const sourceTopics = ({
   journal,
   ticks,
   delayed,
+  due,
   forget,
 }: SourceTopicsDependencies): SourceTopics => ({
   async create(sourceId) {
@@ -37,5 +40,6 @@ export const sourceTopics = ({
     await journal.drop(sourceId);
     await ticks.drop(sourceId);
     await delayed.removeRange(sourceId, {});
+    await due.removeOwner(sourceId);
   },
 });

@@ -26,8 +26,7 @@ export interface DelayedEvent {
   readonly payload: string;
 }
 
-/** A delayed event that is due, without its payload. */
-export type DueEvent = Pick<DelayedEvent, 'sourceId' | 'workspaceId' | 'eventId' | 'emitId'>;
+export type DelayedKey = Pick<DelayedEvent, 'sourceId' | 'eventId'>;
 
 /** Sortable event ids, both inclusive. An absent end is open. */
 export interface DelayedRange {
@@ -49,23 +48,18 @@ export interface DelayedUsage {
 }
 
 /**
- * Durable store of the events that wait. The router alone changes what a source has here, in the order of the source's
- * lane. So a cancellation and the release of an event never both take effect.
+ * Durable store of the events that wait. When each is due is known to its alarm in the due store (docs/adr/0027). The
+ * router alone changes what a source has here, in the order of the source's lane. So a cancellation and the release of an
+ * event never both take effect.
  */
 export interface DelayedEvents {
   /** Resolves when durable. Replaces an event of the same source and event id. */
   put(events: readonly DelayedEvent[]): Promise<void>;
-  /**
-   * Reads the events to release by `now`, except those of some sources: by due time, then by source and event id. They
-   * stay until removed.
-   */
-  due(now: number, limit: number, except?: readonly string[]): Promise<readonly DueEvent[]>;
-  /** Hides events from `due` until then. Does not bring back one that is gone. */
-  putOff(events: readonly DueEvent[], until: number): Promise<void>;
   find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined>;
   /** Idempotent. */
-  remove(events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): Promise<void>;
-  removeRange(sourceId: string, range: DelayedRange): Promise<void>;
+  remove(events: readonly DelayedKey[]): Promise<void>;
+  /** Resolves with the sortable ids of the events that it removed, as far as it knows. */
+  removeRange(sourceId: string, range: DelayedRange): Promise<readonly string[]>;
   /** Lists what waits. `after` selects older events, `before` the next newer ones; both are sortable event ids. */
   page(sourceId: string, page: { limit: number; after?: string; before?: string }): Promise<DelayedPage>;
   /** Whether any event of the range waits. */

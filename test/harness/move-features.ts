@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { delayedAlarm } from '#libs/routing/delayed-alarm.js';
 import { connectAccount } from './accounts.js';
 import { ApiClient, type Data, endpointOf, type EventSummary, type Source, type Target } from './api-client.js';
 import { componentCode, CUSTOM_HTTP } from './component-code.js';
@@ -162,9 +163,9 @@ export class MoveFeatures {
   }
 
   /** Makes the event `soon` due, on a stopped installation. */
-  async makeDue({ delayed }: Pick<EmbeddedEngines, 'delayed'>): Promise<void> {
+  async makeDue({ delayed, due }: Pick<EmbeddedEngines, 'delayed' | 'due'>): Promise<void> {
     for await (const event of delayed.all())
-      if (event.payload === '"soon"') await delayed.put([{ ...event, dueAt: Date.now() }]);
+      if (event.payload === '"soon"') await due.put([delayedAlarm({ ...event, dueAt: Date.now() })]);
   }
 
   /** Events that went out, once `soon` did, and those that wait. */

@@ -47,7 +47,7 @@ export const withStopped = async (
 
 /** Makes the next attempt due soon. The number of earlier attempts depends on the machine's speed. */
 export const makeRetriesDue = async ({ due }: EmbeddedEngines): Promise<void> => {
-  for await (const entry of due.all()) await due.put([{ ...entry, dueAt: Date.now() }]);
+  for await (const entry of due.all()) if (entry.kind === 'delivery') await due.put([{ ...entry, dueAt: Date.now() }]);
 };
 
 /** Answers of the API by path, without fields of the server or the engine itself. */

@@ -40,7 +40,7 @@ runRole('command-api', openDistributed, async (role) => {
   const timeoutMs = config.hookTimeoutS * 1_000;
   const hookRunner = hooksOverLog({ log, topics, relay, clock, timeoutMs, events });
   // The runner of a source ends the source's process when the topic is deleted.
-  const topicsOfSources = sourceTopics({ log, topics, journal, ticks, delayed, forget: async () => undefined });
+  const topicsOfSources = sourceTopics({ log, topics, journal, ticks, delayed, due, forget: async () => undefined });
 
   // 7. The owner of the first start, and the repair of interrupted operations. One process at a time does each.
   const readYourWrites = appliedEverywhere(readModelsIn(readModels), registry, plane.follower, logger);

@@ -90,7 +90,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     bytes,
     unread,
     ...streams,
-    sourceTopics: sourceTopics({ log, topics, journal, ticks, delayed, forget }),
+    sourceTopics: sourceTopics({ log, topics, journal, ticks, delayed, due, forget }),
     webhookTopics: webhookTopics(log, topics, due),
   };
 };

@@ -1,3 +1,4 @@
+import { delayedAlarm } from '#libs/routing/delayed-alarm.js';
 import { type DelayedEvent } from '#libs/stream-log/delayed-events.js';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '#libs/config/index.js';
@@ -199,6 +200,7 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
   await records.set(kept, 0);
   await due.put([{ id: 'dlv_3/2.0', owner: 'wh_a', kind: 'delivery', dueAt: 99_000, record: delivery('dlv_3') }]);
   await delayed.put([DELAYED]);
+  await due.put([delayedAlarm(DELAYED)]);
   await vault.put('sec_1', 'o_1', 'whsec_plain-text-secret');
   await blobs.put('export default {};');
 };

@@ -25,6 +25,7 @@ export const startRouterRole = async (
     handedOver,
     topics,
     delayed: engines.delayed,
+    due: engines.due,
     table,
     tables,
     clock,

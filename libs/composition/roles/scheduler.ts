@@ -1,6 +1,6 @@
+import { delayedIn } from '#libs/routing/delayed-alarm.js';
 import { DuePump, type DuePumpOptions } from '#libs/due/due-pump.js';
 import { type Scheduler, startScheduler } from '#libs/scheduling/scheduler.js';
-import { startReleasePump } from '#libs/scheduling/release-pump.js';
 import { type RoleProcess } from './role-process.js';
 
 /** Role `scheduler`, step 1' of the path of an event: publishes ticks and what is due, in the process with the lease. */
@@ -20,23 +20,10 @@ export const startSchedulerRole = async (
         topics,
         clock,
         postpone,
+        onOwnerGone: (entries) => engines.delayed.remove(delayedIn(entries)),
         onFailure: (error, retryInMs) => logger.error({ err: error, retryInMs }, 'due.not_published'),
       });
       pump.start();
-      return { stop: () => pump.close() };
-    },
-  });
-  await leased({
-    name: 'delayed events',
-    start: async () => {
-      const { log, delayed } = engines;
-      const pump = startReleasePump({
-        log,
-        topics,
-        delayed,
-        clock,
-        onFailure: (error, retryInMs) => logger.error({ err: error, retryInMs }, 'delayed_events.not_released'),
-      });
       return { stop: () => pump.close() };
     },
   });

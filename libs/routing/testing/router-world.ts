@@ -3,6 +3,7 @@ import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { type DeleteHeaders, type EmitHeaders, type RecordOf } from '#libs/stream-log/envelopes.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
+import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
@@ -48,6 +49,7 @@ export interface Subscribed {
 export interface RouterWorld {
   readonly log: InMemoryStreamLog;
   readonly delayed: InMemoryDelayedEvents;
+  readonly due: InMemoryDueStore;
   /** Adds the subscription `sub_<n>`, counted from 0. */
   subscribe(subscription: Subscribed): void;
   /** Starts a router, which is closed after the test. */
@@ -63,10 +65,12 @@ export const routerWorlds = (): (() => RouterWorld) => {
   return () => {
     const log = new InMemoryStreamLog();
     const delayed = new InMemoryDelayedEvents();
+    const due = new InMemoryDueStore();
     const table = new SubscriptionTable();
     return {
       log,
       delayed,
+      due,
       subscribe({ emitter = 'dc_a', listener, channel = '', filter }) {
         const id = `sub_${table.size}`;
         const ids = { subscriptionId: id, userId: 'u_1', emitterId: emitter, listenerId: listener };
@@ -79,6 +83,7 @@ export const routerWorlds = (): (() => RouterWorld) => {
           handedOver: new HandedOver(Infinity),
           topics,
           delayed,
+          due,
           table,
           tables: FRESH,
           clock: { now: () => 1_700_000_000_500 },

@@ -1,55 +1,38 @@
 import {
   type DelayedEvent,
   type DelayedEvents,
+  type DelayedKey,
   type DelayedPage,
   type DelayedRange,
   delayedSort,
   type DelayedUsage,
-  type DueEvent,
 } from '../delayed-events.js';
 
 /** In-memory DelayedEvents for specs, with failures on demand. */
 export class InMemoryDelayedEvents implements DelayedEvents {
-  private readonly waiting = new Map<string, { readonly event: DelayedEvent; lookAt: number }>();
+  private readonly waiting = new Map<string, DelayedEvent>();
   /** Awaited before each change: throw or wait here. */
   beforeChange: () => Promise<void> | void = () => undefined;
 
   async put(events: readonly DelayedEvent[]): Promise<void> {
     await this.beforeChange();
-    for (const event of events) this.waiting.set(keyOf(event), { event, lookAt: event.dueAt });
-  }
-
-  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueEvent[]> {
-    return [...this.waiting]
-      .filter(([, { lookAt, event }]) => lookAt <= now && !except.includes(event.sourceId))
-      .sort(([a, x], [b, y]) => x.lookAt - y.lookAt || (a < b ? -1 : 1))
-      .slice(0, limit)
-      .map(([, { event }]) => {
-        const { sourceId, workspaceId, eventId, emitId } = event;
-        return { sourceId, workspaceId, eventId, emitId };
-      });
-  }
-
-  async putOff(events: readonly DueEvent[], until: number): Promise<void> {
-    await this.beforeChange();
-    for (const event of events) {
-      const found = this.waiting.get(keyOf(event));
-      if (found) found.lookAt = until;
-    }
+    for (const event of events) this.waiting.set(keyOf(event), event);
   }
 
   async find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined> {
-    return this.waiting.get(keyOf({ sourceId, eventId }))?.event;
+    return this.waiting.get(keyOf({ sourceId, eventId }));
   }
 
-  async remove(events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): Promise<void> {
+  async remove(events: readonly DelayedKey[]): Promise<void> {
     await this.beforeChange();
     for (const event of events) this.waiting.delete(keyOf(event));
   }
 
-  async removeRange(sourceId: string, range: DelayedRange): Promise<void> {
+  async removeRange(sourceId: string, range: DelayedRange): Promise<readonly string[]> {
     await this.beforeChange();
-    for (const event of this.within(sourceId, range)) this.waiting.delete(keyOf(event));
+    const removed = this.within(sourceId, range);
+    for (const event of removed) this.waiting.delete(keyOf(event));
+    return removed.map(({ eventId }) => delayedSort(eventId));
   }
 
   async page(
@@ -77,16 +60,15 @@ export class InMemoryDelayedEvents implements DelayedEvents {
   }
 
   async *all(): AsyncIterable<DelayedEvent> {
-    for (const { event } of [...this.waiting.values()]) yield event;
+    yield* [...this.waiting.values()];
   }
 
   private within(sourceId: string, { from = '', to = '~' }: DelayedRange): DelayedEvent[] {
-    const sorted = [...this.waiting].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { event }]) => event);
+    const sorted = [...this.waiting].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, event]) => event);
     return sorted.filter(
       (event) => event.sourceId === sourceId && delayedSort(event.eventId) >= from && delayedSort(event.eventId) <= to,
     );
   }
 }
 
-const keyOf = ({ sourceId, eventId }: Pick<DueEvent, 'sourceId' | 'eventId'>): string =>
-  `${sourceId}/${delayedSort(eventId)}`;
+const keyOf = ({ sourceId, eventId }: DelayedKey): string => `${sourceId}/${delayedSort(eventId)}`;

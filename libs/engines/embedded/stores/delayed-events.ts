@@ -1,11 +1,11 @@
 import {
   type DelayedEvent,
   type DelayedEvents,
+  type DelayedKey,
   type DelayedPage,
   type DelayedRange,
   delayedSort,
   type DelayedUsage,
-  type DueEvent,
 } from '#libs/stream-log/delayed-events.js';
 import { pagesByKey } from '../pages.js';
 import { type Database } from '../writer/sqlite-driver.js';
@@ -21,7 +21,7 @@ interface Row {
 const FIRST = '';
 const LAST = '~';
 
-/** DelayedEvents in data.db with an index by the time of release. */
+/** DelayedEvents in data.db. */
 export class EmbeddedDelayedEvents implements DelayedEvents {
   constructor(
     private readonly writer: Writer,
@@ -34,22 +34,9 @@ export class EmbeddedDelayedEvents implements DelayedEvents {
     const rows = events.flatMap(({ payload, ...event }) => {
       const size = Buffer.byteLength(payload);
       bytes += size + 400;
-      return [event.sourceId, delayedSort(event.eventId), event.dueAt, size, JSON.stringify(event), payload];
+      return [event.sourceId, delayedSort(event.eventId), size, JSON.stringify(event), payload];
     });
     await this.writer.submit('delay', rows, { bytes });
-  }
-
-  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueEvent[]> {
-    const others = except.length === 0 ? '' : 'AND source NOT IN (SELECT value FROM json_each(?)) ';
-    const values = except.length === 0 ? [now, limit] : [now, JSON.stringify(except), limit];
-    return this.reader
-      .sql(`SELECT event FROM delayed WHERE look_at <= ? ${others}ORDER BY look_at, source, sort LIMIT ?`)
-      .all<Pick<Row, 'event'>>(...values)
-      .map(({ event }) => dueOf(event));
-  }
-
-  async putOff(events: readonly DueEvent[], until: number): Promise<void> {
-    if (events.length > 0) await this.writer.submit('put_off', { keys: keysOf(events), until });
   }
 
   async find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined> {
@@ -59,12 +46,12 @@ export class EmbeddedDelayedEvents implements DelayedEvents {
     return row && eventOf(row);
   }
 
-  async remove(events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): Promise<void> {
+  async remove(events: readonly DelayedKey[]): Promise<void> {
     if (events.length > 0) await this.writer.submit('undelay', keysOf(events));
   }
 
-  async removeRange(source: string, { from = FIRST, to = LAST }: DelayedRange): Promise<void> {
-    await this.writer.submit('undelay_range', { source, from, to });
+  async removeRange(source: string, { from = FIRST, to = LAST }: DelayedRange): Promise<readonly string[]> {
+    return this.writer.submit('undelay_range', { source, from, to });
   }
 
   async page(
@@ -112,15 +99,10 @@ export class EmbeddedDelayedEvents implements DelayedEvents {
 }
 
 /** `[source, sortable event id, …]` */
-const keysOf = (events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): string[] =>
+const keysOf = (events: readonly DelayedKey[]): string[] =>
   events.flatMap(({ sourceId, eventId }) => [sourceId, delayedSort(eventId)]);
 
 const eventOf = ({ event, payload }: Pick<Row, 'event' | 'payload'>): DelayedEvent => ({
   ...(JSON.parse(event) as Omit<DelayedEvent, 'payload'>),
   payload,
 });
-
-const dueOf = (text: string): DueEvent => {
-  const { sourceId, workspaceId, eventId, emitId } = JSON.parse(text) as DelayedEvent;
-  return { sourceId, workspaceId, eventId, emitId };
-};

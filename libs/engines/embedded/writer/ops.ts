@@ -57,12 +57,11 @@ export interface Ops {
   due_out: { args: readonly (string | number)[]; result: null };
   due_remove: { args: readonly string[]; result: WaitingBytes };
   due_remove_owner: { args: string; result: WaitingBytes };
-  /** `[source, sortable event id, due, bytes of the payload, event, payload, …]` */
+  /** `[source, sortable event id, bytes of the payload, event, payload, …]` */
   delay: { args: (string | number)[]; result: null };
   /** `[source, sortable event id, …]` */
-  put_off: { args: { keys: readonly string[]; until: number }; result: null };
   undelay: { args: readonly string[]; result: null };
-  undelay_range: { args: { source: string; from: string; to: string }; result: null };
+  undelay_range: { args: { source: string; from: string; to: string }; result: readonly string[] };
   /** `[key, at, …]` */
   ticks: { args: (string | number)[]; result: null };
   drop_ticks: { args: string; result: null };
@@ -128,7 +127,6 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   due_remove: 'data',
   due_remove_owner: 'data',
   delay: 'data',
-  put_off: 'data',
   undelay: 'data',
   undelay_range: 'data',
   ticks: 'data',

@@ -55,9 +55,8 @@ const DATA = `
   CREATE INDEX due_by_time ON due(since, id, owner);
   CREATE INDEX due_by_owner ON due(owner, size);
   CREATE TABLE delayed(
-    source TEXT NOT NULL, sort TEXT NOT NULL, look_at INTEGER NOT NULL, size INTEGER NOT NULL,
+    source TEXT NOT NULL, sort TEXT NOT NULL, size INTEGER NOT NULL,
     event TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (source, sort)) WITHOUT ROWID;
-  CREATE INDEX delayed_by_time ON delayed(look_at, source, sort);
   CREATE INDEX delayed_by_size ON delayed(source, size);
   CREATE TABLE ticks(key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
 

@@ -2,11 +2,11 @@ import { type Collection, type Db } from 'mongodb';
 import {
   type DelayedEvent,
   type DelayedEvents,
+  type DelayedKey,
   type DelayedPage,
   type DelayedRange,
   delayedSort,
   type DelayedUsage,
-  type DueEvent,
 } from '#libs/stream-log/delayed-events.js';
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
@@ -17,8 +17,6 @@ interface DelayedDocument {
   /** `<source>/<sortable event id>` */
   readonly _id: string;
   readonly source: string;
-  /** Time at which the event is looked at: when it is due, later once its release is on its way. */
-  readonly lookAt: number;
   /** UTF-8 bytes of `payload`. */
   readonly bytes: number;
   /** JSON text of the event without its payload. */
@@ -36,40 +34,17 @@ export class MongoDelayedEvents implements DelayedEvents {
 
   /** Idempotent. Call it before the first use. */
   async ensureIndexes(): Promise<void> {
-    await ensureIndexes(this.delayed, [
-      { name: 'look_at', key: { lookAt: 1, _id: 1 } },
-      { name: 'source_bytes', key: { source: 1, bytes: 1 } },
-    ]);
+    await ensureIndexes(this.delayed, [{ name: 'source_bytes', key: { source: 1, bytes: 1 } }]);
   }
 
   async put(events: readonly DelayedEvent[]): Promise<void> {
     if (events.length === 0) return;
     const writes = events.map(({ payload, ...event }) => {
-      const { sourceId: source, dueAt: lookAt } = event;
       const bytes = Buffer.byteLength(payload);
-      const replacement = { source, lookAt, bytes, event: JSON.stringify(event), payload };
+      const replacement = { source: event.sourceId, bytes, event: JSON.stringify(event), payload };
       return { replaceOne: { filter: { _id: keyOf(event) }, replacement, upsert: true } };
     });
     await repeated(() => this.delayed.bulkWrite(writes));
-  }
-
-  async due(now: number, limit: number, except: readonly string[] = []): Promise<readonly DueEvent[]> {
-    const others = except.length === 0 ? {} : { source: { $nin: [...except] } };
-    const found = await this.delayed
-      .find({ lookAt: { $lte: now }, ...others }, { projection: { event: 1 } })
-      .sort({ lookAt: 1, _id: 1 })
-      .limit(limit)
-      .toArray();
-    return found.map(({ event }) => {
-      const { sourceId, workspaceId, eventId, emitId } = JSON.parse(event) as DelayedEvent;
-      return { sourceId, workspaceId, eventId, emitId };
-    });
-  }
-
-  async putOff(events: readonly DueEvent[], until: number): Promise<void> {
-    if (events.length === 0) return;
-    const ids = events.map(keyOf);
-    await repeated(() => this.delayed.updateMany({ _id: { $in: ids } }, { $set: { lookAt: until } }));
   }
 
   async find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined> {
@@ -77,12 +52,15 @@ export class MongoDelayedEvents implements DelayedEvents {
     return found ? eventOf(found) : undefined;
   }
 
-  async remove(events: readonly Pick<DueEvent, 'sourceId' | 'eventId'>[]): Promise<void> {
+  async remove(events: readonly DelayedKey[]): Promise<void> {
     if (events.length > 0) await repeated(() => this.delayed.deleteMany({ _id: { $in: events.map(keyOf) } }));
   }
 
-  async removeRange(sourceId: string, range: DelayedRange): Promise<void> {
-    await repeated(() => this.delayed.deleteMany({ _id: inRange(sourceId, range) }));
+  async removeRange(sourceId: string, range: DelayedRange): Promise<readonly string[]> {
+    const filter = { _id: inRange(sourceId, range) };
+    const found = await this.delayed.find(filter, { projection: { _id: 1 } }).toArray();
+    await repeated(() => this.delayed.deleteMany(filter));
+    return found.map(({ _id }) => _id.slice(sourceId.length + 1));
   }
 
   async page(
@@ -126,8 +104,7 @@ export class MongoDelayedEvents implements DelayedEvents {
 const FIRST = '';
 const LAST = '~';
 
-const keyOf = ({ sourceId, eventId }: Pick<DueEvent, 'sourceId' | 'eventId'>): string =>
-  `${sourceId}/${delayedSort(eventId)}`;
+const keyOf = ({ sourceId, eventId }: DelayedKey): string => `${sourceId}/${delayedSort(eventId)}`;
 
 const inRange = (sourceId: string, { from = FIRST, to = LAST }: DelayedRange): { $gte: string; $lte: string } => ({
   $gte: `${sourceId}/${from}`,

@@ -1,0 +1,35 @@
+import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
+import { type DueEntry } from '#libs/due/due-store.js';
+import { type DelayedEvent, type DelayedKey, delayedSort } from '#libs/stream-log/delayed-events.js';
+import { type DueHeaders, emitterHeaders } from '#libs/stream-log/envelopes.js';
+
+/**
+ * The alarm of an event that waits. Its record says in the lane of the source that the event has waited long enough. The
+ * router then sends the event out, unless it was cancelled earlier in the lane, and removes the alarm.
+ */
+export const delayedAlarm = (event: DelayedEvent): DueEntry => {
+  const { sourceId, workspaceId, eventId, emitId, dueAt } = event;
+  const headers: DueHeaders = {
+    kind: 'due',
+    id: `${dueAt}-0`,
+    emitter: sourceId,
+    workspace: workspaceId,
+    channel: DELAYED_CHANNEL,
+    emit: emitId,
+    hops: '0',
+    event: eventId,
+  };
+  const record = { key: sourceId, headers, value: 'null' };
+  return { id: delayedAlarmId(sourceId, delayedSort(eventId)), owner: sourceId, kind: 'delayed', dueAt, record };
+};
+
+/** Alarms of a source that are due at once are published in the order of its events. */
+export const delayedAlarmId = (sourceId: string, sort: string): string => `delayed/${sourceId}/${sort}`;
+
+/** The events whose alarms are among some entries. */
+export const delayedIn = (entries: readonly DueEntry[]): readonly DelayedKey[] =>
+  entries.flatMap(({ kind, record }) => {
+    if (kind !== 'delayed') return [];
+    const headers = emitterHeaders(record);
+    return headers.kind === 'due' ? [{ sourceId: headers.emitter, eventId: headers.event }] : [];
+  });
