@@ -23,7 +23,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     expect(new Set(idsAt(receiver))).toEqual(new Set(['dlv_wh_a_1']));
   });
 
-  it('loses nothing when it crashes between publishing a due retry and noting that it is handed out', async () => {
+  it('loses nothing when it crashes between publishing a due retry and setting it out', async () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count === 1 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);

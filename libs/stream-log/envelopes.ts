@@ -148,7 +148,7 @@ export type DeliveryHeaders = {
   readonly replay?: string;
   /** How often the attempt was put off. */
   readonly defers?: string;
-  /** Entry of the schedule that it was handed out from, and how often it was before. */
+  /** Entry of the due store that it came from, and how often it was published before. */
   readonly entry?: string;
   readonly again?: string;
 };

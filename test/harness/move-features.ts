@@ -164,8 +164,13 @@ export class MoveFeatures {
 
   /** Makes the event `soon` due, on a stopped installation. */
   async makeDue({ delayed, due }: Pick<EmbeddedEngines, 'delayed' | 'due'>): Promise<void> {
-    for await (const event of delayed.all())
-      if (event.payload === '"soon"') await due.put([delayedAlarm({ ...event, dueAt: Date.now() })]);
+    for await (const event of delayed.all()) {
+      if (event.payload !== '"soon"') continue;
+      const dueNow = { ...event, dueAt: Date.now() };
+      // An archive has the event alone, and an import makes the alarm of it.
+      await delayed.put([dueNow]);
+      await due.put([delayedAlarm(dueNow)]);
+    }
   }
 
   /** Events that went out, once `soon` did, and those that wait. */
