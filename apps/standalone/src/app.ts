@@ -134,7 +134,11 @@ const openApi = (parts: ApiParts, edge: Edge) => {
 };
 
 /** Opens the data directory with the key of its secrets. */
-const openEngines = async (config: Config, onFatal: (error: Error) => void): Promise<EmbeddedEngines> => {
+const openEngines = async (
+  config: Config,
+  logger: Logger,
+  onFatal: (error: Error) => void,
+): Promise<EmbeddedEngines> => {
   const { dataDir, secretKey: given, secretKeyPrevious } = config;
   const secretKey = secretKeyOf(dataDir, given, secretKeyPrevious);
   const previousKey = previousKeyOf(secretKeyPrevious);
@@ -144,6 +148,10 @@ const openEngines = async (config: Config, onFatal: (error: Error) => void): Pro
     previousKey,
     clock: systemClock,
     onFatal,
+    onLargeLog: ({ file, bytes, cause }) =>
+      cause === undefined
+        ? logger.info({ file: `${file}.db-wal`, bytes }, 'write_ahead_log.small')
+        : logger.error({ file: `${file}.db-wal`, bytes, cause }, 'write_ahead_log.large'),
   });
   checkSecretKeyUnchanged(dataDir, secretKey, given, secretKeyPrevious);
   return engines;
@@ -170,7 +178,7 @@ const steps = async (started: Started, directory: DataDirectory): Promise<void> 
 
   // 3. Engines on the data directory, which only this process uses from here on.
   const fail = (error: Error): void => shutdown.fail(error);
-  const engines = await openEngines(config, fail);
+  const engines = await openEngines(config, logger, fail);
   shutdown.add('engines', () => engines.close());
   if (directory.lacksReadModels) await restoreReadModels(engines, config, logger);
   const disk = await watchDisk(config, logger, readiness, shutdown);

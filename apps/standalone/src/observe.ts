@@ -1,6 +1,6 @@
 import { type WholeControlPlane } from '#libs/composition/control-plane.js';
 import { sampleInHand } from '#libs/composition/pressure.js';
-import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
+import { type CheckpointFigures, type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { type StreamReadModels } from './every-role.js';
@@ -35,6 +35,11 @@ export const observe = (observed: Observed): void => {
   );
   sampleInHand(metrics, () => engines.stats().inHand);
   metrics.sampled('sluice_write_queue_bytes', 'Bytes that wait for the disk', () => engines.stats().queuedBytes);
+  const ofLogs = (figure: keyof CheckpointFigures) => () =>
+    Object.fromEntries(Object.entries(engines.stats().checkpoints).map(([file, figures]) => [file, figures[figure]]));
+  metrics.sampled('sluice_write_ahead_log_bytes', 'Size of a write-ahead log', ofLogs('logBytes'), 'file');
+  metrics.sampled('sluice_checkpoints', 'Checkpoints of a write-ahead log', ofLogs('rounds'), 'file');
+  metrics.sampled('sluice_checkpoint_seconds', 'Time that checkpoints took', ofLogs('seconds'), 'file');
   metrics.sampled(
     'sluice_readers_stopped',
     'Projections and reactors that have stopped',

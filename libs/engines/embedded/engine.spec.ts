@@ -17,6 +17,7 @@ import { tableOf, whereClause } from './read-models/read-model-tables.js';
 import { refusal } from './writer/refusal.js';
 import { SCHEMA } from './writer/schema.js';
 import { Database } from './writer/sqlite-driver.js';
+import { threadData } from './writer/wal-signals.js';
 import { MAX_GROUP_BYTES, Writer } from './writer/writer.js';
 
 const installation = enginesForEach('embedded');
@@ -235,7 +236,7 @@ describe('group commit', () => {
       parentPort.on('message', () => process.exit(3));
       parentPort.postMessage({ type: 'ready' });`;
     const entry = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-    const writer = await Writer.start(installation.dataDir, ['data'], (error) => fatal.push(error), entry);
+    const writer = await Writer.start(threadData(installation.dataDir, ['data']), (error) => fatal.push(error), entry);
     const both = await Promise.allSettled([writer.submit('drop_source', 'a'), writer.submit('drop_source', 'b')]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(writer.submit('drop_source', 'c')).rejects.toThrow('the writer thread ended with code 3');
@@ -245,7 +246,7 @@ describe('group commit', () => {
 
   it('bounds what is in flight to the writer, whatever waits', async () => {
     const fatal: Error[] = [];
-    const writer = await Writer.start(installation.dataDir, ['data'], (error) => fatal.push(error));
+    const writer = await Writer.start(threadData(installation.dataDir, ['data']), (error) => fatal.push(error));
     const size = 100_000;
     const sealed = new Uint8Array(size);
     let most = 0;

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DataStoreLimits } from '#libs/component-model/data-store-calls.js';
 import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
@@ -28,13 +27,17 @@ import { EmbeddedLeases } from './stores/leases.js';
 import { EmbeddedProcessRegistry } from './stores/process-registry.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
 import { EmbeddedRunJournal } from './runs/run-journal.js';
+import { Checkpoints, type CheckpointFigures, type LargeLog } from './writer/checkpoints.js';
 import { type FileName } from './writer/schema.js';
 import { Database } from './writer/sqlite-driver.js';
 import { EmbeddedStreamLog } from './stream-log/stream-log.js';
 import { EmbeddedTickStore } from './stores/tick-store.js';
 import { EmbeddedUsageStore } from './stores/usage-store.js';
 import { EmbeddedVault } from './stores/vault.js';
+import { threadData } from './writer/wal-signals.js';
 import { Writer, type WriterStats } from './writer/writer.js';
+
+export type { CheckpointFigures };
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
@@ -45,6 +48,8 @@ export interface EmbeddedOptions {
   readonly clock: Clock;
   /** Called once when no write is possible any more (I/O error, writer gone). The process should end. */
   readonly onFatal: (error: Error) => void;
+  /** Called when a write-ahead log becomes large, and when it is small again. */
+  readonly onLargeLog?: (log: LargeLog) => void;
   /** Default: DATA_STORE_LIMITS. */
   readonly dataStoreLimits?: DataStoreLimits;
   /** Limit on the records that are held for consumers, in bytes. Default: a quarter of the heap, 256 MB at most. */
@@ -59,8 +64,8 @@ export interface EmbeddedStats extends WriterStats {
   readonly inHand: { readonly held: number; readonly limit: number };
   /** Why the last retention pass failed; null when it completed. */
   readonly retentionFailure: string | null;
-  /** Size of each file's write-ahead log in bytes. */
-  readonly walBytes: Readonly<Record<FileName, number>>;
+  /** The write-ahead log of each file. */
+  readonly checkpoints: Readonly<Record<FileName, CheckpointFigures>>;
 }
 
 export interface EmbeddedEngines {
@@ -99,6 +104,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
   const { dataDir, clock } = options;
   const lock = DataDirLock.acquire(dataDir);
   let writer: Writer | undefined;
+  let checkpoints: Checkpoints | undefined;
   const readers: Database[] = [];
   try {
     let fatal = false;
@@ -106,7 +112,9 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
       if (!fatal) options.onFatal(error);
       fatal = true;
     };
-    writer = await Writer.start(dataDir, FILES, onFatal);
+    const threads = threadData(dataDir, FILES);
+    writer = await Writer.start(threads, onFatal);
+    checkpoints = await Checkpoints.start(threads, { onFatal, onLargeLog: options.onLargeLog ?? (() => undefined) });
     const reader = (file: FileName): Database => {
       const db = new Database(join(dataDir, `${file}.db`), { readOnly: true });
       readers.push(db);
@@ -114,7 +122,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
     };
     return assemble(
       options,
-      writer,
+      { writer, checkpoints },
       { events: reader('events'), data: reader('data'), read: reader('read') },
       {
         blobs: await EmbeddedBlobStore.open(join(dataDir, 'blobs')),
@@ -124,6 +132,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
     );
   } catch (error) {
     for (const db of readers) db.close();
+    await checkpoints?.close();
     await writer?.close();
     lock.release();
     throw error;
@@ -131,8 +140,8 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
 };
 
 const assemble = (
-  { dataDir, secretKey, previousKey, dataStoreLimits, fetchBytes }: EmbeddedOptions,
-  writer: Writer,
+  { secretKey, previousKey, dataStoreLimits, fetchBytes }: EmbeddedOptions,
+  { writer, checkpoints }: { readonly writer: Writer; readonly checkpoints: Checkpoints },
   readers: Readonly<Record<FileName, Database>>,
   { blobs, release, clock }: { blobs: BlobStore; release: () => void; clock: Clock },
 ): EmbeddedEngines => {
@@ -142,7 +151,10 @@ const assemble = (
     try {
       await log.close();
     } finally {
-      await writer.close(() => Object.values(readers).forEach((db) => db.close()));
+      await writer.close(async () => {
+        for (const db of Object.values(readers)) db.close();
+        await checkpoints.close();
+      });
       release();
     }
   };
@@ -169,10 +181,10 @@ const assemble = (
         ...stats,
         opsPerCommit: stats.commits === 0 ? 0 : stats.committedOps / stats.commits,
         ...log.health(),
-        walBytes: {
-          events: walBytes(dataDir, 'events'),
-          data: walBytes(dataDir, 'data'),
-          read: walBytes(dataDir, 'read'),
+        checkpoints: {
+          events: checkpoints.figures('events'),
+          data: checkpoints.figures('data'),
+          read: checkpoints.figures('read'),
         },
       };
     },
@@ -182,6 +194,3 @@ const assemble = (
     close: () => (closed ??= end()),
   };
 };
-
-const walBytes = (dataDir: string, file: FileName): number =>
-  statSync(join(dataDir, `${file}.db-wal`), { throwIfNoEntry: false })?.size ?? 0;

@@ -190,7 +190,21 @@ export type FromWriter =
 
 export type ToWriter = ({ readonly type: 'write' } & WriteRequest) | { readonly type: 'close' };
 
+export type FromCheckpoints =
+  | { readonly type: 'ready' }
+  | {
+      readonly type: 'copied';
+      readonly file: FileName;
+      /** Pages in the log that are not in the file yet. */
+      readonly remaining: number;
+      readonly ms: number;
+    }
+  | { readonly type: 'failed'; readonly file: FileName; readonly message: string };
+
+/** Of the writer thread, and of the checkpoint thread beside it. */
 export interface WriterThreadData {
   readonly dataDir: string;
   readonly files: readonly FileName[];
+  /** Memory of WalSignals. */
+  readonly signals: SharedArrayBuffer;
 }

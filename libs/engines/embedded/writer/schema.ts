@@ -4,6 +4,9 @@ import { type Database } from './sqlite-driver.js';
 /** A file of the data directory. Each has one writing and one reading connection. */
 export type FileName = 'events' | 'data' | 'read';
 
+/** read.db can be rebuilt from the logs, so losing its last commits in a power cut costs a replay, not data. */
+export const synchronousOf = (file: FileName): 'FULL' | 'NORMAL' => (file === 'read' ? 'NORMAL' : 'FULL');
+
 /** Number of the schema of all files. Raise it when the tables of one change. */
 export const SCHEMA = 2;
 

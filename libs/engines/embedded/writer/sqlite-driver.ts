@@ -21,6 +21,20 @@ export interface OpenOptions {
   readonly busyTimeoutMs?: number;
 }
 
+/**
+ * Pages of 4 KB in a write-ahead log from which on a commit copies them into the file itself. Checkpoints of their own
+ * thread (checkpoint-thread.ts) keep it far below, unless that thread stands still or a reader stays.
+ */
+export const MOST_LOG_PAGES = 16_384;
+/** The log's file is cut to this size when it starts anew. */
+const KEPT_LOG_BYTES = 16 << 20;
+
+/** Pages in the write-ahead log, and how many of them are in the file too. */
+export interface Checkpointed {
+  readonly pages: number;
+  readonly copied: number;
+}
+
 /** Result codes that tell the writer whether a retry makes sense. */
 const FATAL = /SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN)|disk I\/O error|malformed|not a database/i;
 const NO_SPACE = /SQLITE_FULL|database or disk is full|ENOSPC/i;
@@ -52,12 +66,22 @@ export class Database {
     this.db.exec(`PRAGMA cache_size = -${options.cacheKib ?? 2048}`);
     if (options.synchronous) {
       this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${options.synchronous};`);
-      this.db.exec('PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;');
+      this.db.exec(`PRAGMA wal_autocheckpoint = ${MOST_LOG_PAGES}; PRAGMA journal_size_limit = ${KEPT_LOG_BYTES};`);
+      this.db.exec('PRAGMA temp_store = MEMORY;');
     }
   }
 
   exec(sql: string): void {
     this.db.exec(sql);
+  }
+
+  /**
+   * Copies the write-ahead log into the file, up to the oldest page that a reader needs. Waits for nobody. Undefined while
+   * another connection does so.
+   */
+  checkpoint(): Checkpointed | undefined {
+    const row = this.sql('PRAGMA wal_checkpoint(PASSIVE)').get<{ busy: number; log: number; checkpointed: number }>();
+    return row && row.log >= 0 ? { pages: row.log, copied: row.checkpointed } : undefined;
   }
 
   inTransaction(): boolean {

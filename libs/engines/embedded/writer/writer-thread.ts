@@ -8,12 +8,13 @@ import { type FromWriter, type ToWriter, type WriterThreadData } from './ops.js'
 import { readModelOperations } from '../read-models/read-model-operations.js';
 import { recordOperations } from '../stream-log/record-operations.js';
 import { runOperations } from '../runs/run-operations.js';
-import { ensureSchema, type FileName } from './schema.js';
+import { ensureSchema, synchronousOf, type FileName } from './schema.js';
 import { delayedOperations } from '../stores/delayed-operations.js';
 import { dueOperations } from '../stores/due-operations.js';
 import { dataStoreOperations } from '../stores/data-store-operations.js';
 import { smallOperations } from '../stores/small-operations.js';
 import { Database, isNoSpace } from './sqlite-driver.js';
+import { WalSignals } from './wal-signals.js';
 
 /** Entry of the writer thread, the only writer of its files. Each request is a transaction with an answer, in order. */
 
@@ -47,9 +48,8 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
 };
 
 const openFile = (dataDir: string, file: FileName): { db: Database; commits: GroupCommit } => {
-  // read.db can be rebuilt from the logs, so losing its last commits in a power cut costs a replay, not data.
   const db = new Database(join(dataDir, `${file}.db`), {
-    synchronous: file === 'read' ? 'NORMAL' : 'FULL',
+    synchronous: synchronousOf(file),
     cacheKib: file === 'events' ? 2048 : 8192,
   });
   ensureSchema(file, db);
@@ -65,7 +65,18 @@ const notOpened = (error: unknown, path: string): string => {
   );
 };
 
-const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void => {
+/** Copies the few pages that the checkpoint thread left, so that the log starts anew with the next commit. */
+const copyRest = (db: Database): void => {
+  try {
+    db.checkpoint();
+  } catch {
+    // The checkpoint thread tries again, and tells why it cannot.
+  }
+};
+
+const serve = (port: MessagePort, data: WriterThreadData): void => {
+  const { dataDir, files } = data;
+  const signals = new WalSignals(data);
   const answer = (message: FromWriter): void => port.postMessage(message);
   const open = new Map<FileName, { db: Database; commits: GroupCommit }>();
   for (const file of files) {
@@ -91,8 +102,10 @@ const serve = (port: MessagePort, { dataDir, files }: WriterThreadData): void =>
     if (!file) throw new Error(`this writer does not own ${message.file}.db`);
     const { ops, packed } = message;
     const reply = file.commits.apply(ops, packed);
-    const memory = packed.buffer;
-    port.postMessage({ type: 'reply', memory, ...reply } satisfies FromWriter, [memory]);
+    const records = packed.buffer;
+    port.postMessage({ type: 'reply', memory: records, ...reply } satisfies FromWriter, [records]);
+    signals.written(message.file);
+    if (signals.takeAsked(message.file)) copyRest(file.db);
   });
   answer({ type: 'ready' });
 };

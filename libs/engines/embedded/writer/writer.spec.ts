@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { threadData } from './wal-signals.js';
 import { Writer } from './writer.js';
 
 const LONG = 60_000;
@@ -35,7 +36,9 @@ describe('the writer thread', () => {
       expect(Number(message)).toBeGreaterThan(24 << 20);
 
       large();
-      const refused = await Writer.start('unused', [], () => undefined, entry).catch((error: unknown) => error);
+      const refused = await Writer.start(threadData('unused', []), () => undefined, entry).catch(
+        (error: unknown) => error,
+      );
       expect(Number(messageOf(refused))).toBeLessThan(12 << 20);
     } finally {
       setFlagsFromString('--max-semi-space-size=0');
@@ -51,7 +54,7 @@ describe('an operation that lingers', () => {
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'sluice-writer-'));
     written = [];
-    writer = await Writer.start(dataDir, ['data', 'read'], (error) => written.push(error.message));
+    writer = await Writer.start(threadData(dataDir, ['data', 'read']), (error) => written.push(error.message));
   });
   afterEach(async () => {
     await writer.close();

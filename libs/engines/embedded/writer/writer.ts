@@ -11,6 +11,7 @@ import {
   type Ops,
   type ToWriter,
   type WriteReply,
+  type WriterThreadData,
 } from './ops.js';
 import { refusal } from './refusal.js';
 import { type FileName } from './schema.js';
@@ -29,7 +30,8 @@ const MIN_WAITING_OPS = 64;
 const LEAST_KEPT = 256 << 10;
 const MAX_KEPT = 2 * MAX_GROUP_BYTES;
 
-const gone = (reason: string, cause?: unknown): Error => new EngineUnavailable('the data directory', reason, { cause });
+export const gone = (reason: string, cause?: unknown): Error =>
+  new EngineUnavailable('the data directory', reason, { cause });
 const closed = (): Error => new EngineUnavailable('the data directory', 'the data directory is closed');
 
 /** Called once, in the order of the writes. The error is the reason when nothing was written. */
@@ -109,8 +111,7 @@ export class Writer {
 
   /** Rejects with UnusableDataDirectory when a file cannot be opened or has another schema. */
   static async start(
-    dataDir: string,
-    files: readonly FileName[],
+    data: WriterThreadData,
     onFatal: (error: Error) => void,
     entry = compiled('writer-thread.js'),
   ): Promise<Writer> {
@@ -118,7 +119,7 @@ export class Writer {
     // 0 is «not given». The heap of this thread is made and keeps its size.
     setFlagsFromString('--max-semi-space-size=0');
     const worker = new Worker(entry, {
-      workerData: { dataDir, files },
+      workerData: data,
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     const [first] = (await once(worker, 'message')) as [FromWriter];
@@ -127,7 +128,7 @@ export class Writer {
       if (first.type === 'refused') throw new UnusableDataDirectory(first.message);
       throw new Error(`the writer thread answered ${first.type}`);
     }
-    const writer = new Writer(worker, files, onFatal);
+    const writer = new Writer(worker, data.files, onFatal);
     worker.on('message', (message: FromWriter) => writer.receive(message));
     worker.on('error', (error) => writer.die(gone(asError(error).message, error)));
     worker.on('exit', (code) => writer.die(gone(`the writer thread ended with code ${code}`)));
@@ -174,13 +175,13 @@ export class Writer {
    * Refuses new operations and writes those that wait. Then calls `drained`, which closes the readers because they
    * would hold back the checkpoint. Last, empties the write-ahead logs and closes the files.
    */
-  async close(drained: () => void = () => undefined): Promise<void> {
+  async close(drained: () => Promise<void> | void = () => undefined): Promise<void> {
     const first = !this.closing;
     this.closing = true;
     for (const queue of this.queues.values()) if (queue.pending.length > 0) this.due(queue);
     if (!this.dead && this.queuedOps > 0) await new Promise<void>((resolve) => (this.idle = resolve));
     if (!first) return;
-    drained();
+    await drained();
     if (this.dead) return;
     const exited = once(this.worker, 'exit');
     this.worker.postMessage({ type: 'close' } satisfies ToWriter);
@@ -283,7 +284,7 @@ export class Writer {
 }
 
 /** URL of the compiled file next to this one, also when this one runs as TypeScript source (jest). */
-const compiled = (file: string): URL => {
+export const compiled = (file: string): URL => {
   const here = import.meta.url;
   return here.endsWith('.ts')
     ? new URL(`../../../../dist/libs/engines/embedded/writer/${file}`, here)
