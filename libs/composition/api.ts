@@ -1,3 +1,4 @@
+import { version } from '#libs/hosting/version.js';
 import { type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type NestExpressApplication } from '@nestjs/platform-express';
@@ -106,6 +107,7 @@ export const createApi = async (options: ApiOptions): Promise<NestExpressApplica
     shuttingDown,
     ...(options.noRoom === undefined ? {} : { noRoom: options.noRoom }),
     serves: options.serves,
+    release: { version: version(), publicUrl: config.publicUrl ?? undefined },
     onFinished: httpObserver(log, metrics),
   });
   await app.init();

@@ -10,6 +10,7 @@ import { bodyReader, checkFields } from './body.js';
 import { BYTES_IN_FLIGHT, holdersOf, type HttpBytes } from './bytes-in-flight.js';
 import { countFields } from './form-fields.js';
 import { normaliseUrl } from './normalise-url.js';
+import { type Release } from './openapi.js';
 import { openApiRoute } from './openapi-route.js';
 import { routeByCase } from './routes.js';
 import { beginRequest, callerIfAny, cameByHostedAddress, requestIdOf } from './request-state.js';
@@ -28,6 +29,8 @@ export interface ConfigureHttpOptions {
   readonly noRoom?: () => DomainError | undefined;
   /** Part of the API that this process serves, by default all of it. The rest is answered 421 with the right role. */
   readonly serves?: HttpHalf;
+  /** What the description of the API says about this server. */
+  readonly release?: Release;
   /** Called once for each request, when its answer is sent or the client has disconnected. */
   readonly onFinished?: (request: FinishedRequest) => void;
 }
@@ -75,7 +78,7 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
   if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
   if (options.noRoom) app.use(refuseAdditions(options.noRoom));
   if (options.serves !== undefined && options.serves !== 'everything') app.use(refuseOtherHalf(options.serves));
-  app.use(openApiRoute(app));
+  app.use(openApiRoute(app, options.release ?? { version: '0.0.0' }));
   const callers = app.get<Callers>(CALLERS);
   const { bodies } = app.get<HttpBytes>(BYTES_IN_FLIGHT);
   // The body of a request without a known key is not read, because the guard refuses that request anyway.

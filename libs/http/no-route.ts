@@ -20,6 +20,7 @@ const LONGEST = 300;
 export const hintFor = (host: HttpAdapterHost, method: string, path: string): string => {
   if (path.includes('//'))
     return ': a part of this path is empty, as when a variable of the shell is not set, or the shell replaced $errors';
+  if (path === '/') return ': the API is under /v1, and GET /v1/docs describes it';
   const unbuilt = NOT_BUILT.find(([pattern]) => pattern.test(path));
   if (unbuilt) return `: ${unbuilt[1]}`;
   if (path.length > LONGEST) return '';

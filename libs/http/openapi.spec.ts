@@ -105,7 +105,7 @@ describe('the description of the API', () => {
     ]);
     const errors = document.paths['/v1/things/{thing_id}/$errors']?.get;
     expect(errors).toMatchObject({
-      operationId: 'getThingsByThingIdErrors',
+      operationId: 'listThingErrors',
       summary: 'Errors of a thing',
       tags: ['things'],
     });
@@ -150,6 +150,32 @@ describe('the description of the API', () => {
     ]);
     expect(document.paths['/v1/open']?.get?.security).toEqual([]);
     expect(document.security).toEqual([{ apiKey: [] }]);
+  });
+
+  it('names the release, its licence, the address of the server and the kind of key', async () => {
+    const { info, servers, components } = await buildOpenApi(app, {
+      version: '1.2.3',
+      publicUrl: 'https://events.example.com',
+    });
+    expect(info).toMatchObject({ version: '1.2.3', license: { name: 'Apache-2.0' } });
+    expect(servers?.map(({ url }) => url)).toEqual(['https://events.example.com']);
+    expect(components?.securitySchemes).toEqual({
+      apiKey: { type: 'http', scheme: 'bearer', description: 'An API key' },
+    });
+    expect((await buildOpenApi(app)).servers?.map(({ url }) => url)).toEqual(['/']);
+  });
+
+  // docs/reference/rest-api.md#entry
+  it('is named by GET /v1, and GET / names both', async () => {
+    const http = request(app.getHttpServer());
+    const entry = await http.get('/v1');
+    expect([entry.status, entry.body]).toEqual([
+      200,
+      { data: expect.objectContaining({ docs: '/v1/docs', openapi: '/v1/openapi.json' }) },
+    ]);
+    const root = await http.get('/');
+    expect([root.status, root.body.code]).toEqual([404, 'route_not_found']);
+    expect(root.body.error).toContain('the API is under /v1, and GET /v1/docs describes it');
   });
 
   it('gives each reply its schema', async () => {

@@ -7,6 +7,7 @@ import { FIELDS, LISTED, WORKSPACE } from './common-parameters.js';
 import { objectSchema, textSchema } from './declared-parameters.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
 import { MAX_PATH_TEXT } from './parameter-limits.js';
+import { operationIdOf } from './operation-ids.js';
 import { pathParameterText } from './path-parameters.js';
 import { OPERATION, type OperationInfo } from './operation.js';
 import { ErrorReply, WarningReply } from './replies.js';
@@ -17,13 +18,22 @@ type OperationObject = NonNullable<PathItem['get']>;
 type Parameter = NonNullable<OperationObject['parameters']>[number];
 type Replies = OperationObject['responses'];
 
+/** What the document says about the server that answers with it. */
+export interface Release {
+  readonly version: string;
+  /** Absent: the address of the document. */
+  readonly publicUrl?: string | undefined;
+}
+
+export const UNRELEASED: Release = { version: '0.0.0' };
+
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
 /**
  * Builds the OpenAPI document. The library finds routes and statuses; `@Operation`, DTOs and reply schemas describe them.
  * The library is loaded on demand. Its decorators would add hundreds of milliseconds to each start, and no compiler
  * would compare them with what a route answers.
  */
-export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject> => {
+export const buildOpenApi = async (app: INestApplication, release: Release = UNRELEASED): Promise<OpenAPIObject> => {
   const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.1')
@@ -31,8 +41,10 @@ export const buildOpenApi = async (app: INestApplication): Promise<OpenAPIObject
     .setDescription(
       'Event sources, subscriptions, webhooks and their events. Times are epoch seconds unless a field says otherwise.',
     )
-    .setVersion('v1')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key' }, 'apiKey')
+    .setVersion(release.version)
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer(release.publicUrl ?? '/', 'This server')
+    .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'An API key' })
     .addSecurityRequirements('apiKey')
     .build();
   const handlers = handlersOf(app);
@@ -61,8 +73,8 @@ const namedSchemas = (handlers: readonly Handler[]): Record<string, JsonSchema> 
 };
 
 /** Text of docs/reference/openapi.json. */
-export const openApiText = async (app: INestApplication): Promise<string> =>
-  `${JSON.stringify(await buildOpenApi(app), null, 2)}\n`;
+export const openApiText = async (app: INestApplication, release?: Release): Promise<string> =>
+  `${JSON.stringify(await buildOpenApi(app, release), null, 2)}\n`;
 
 interface Handler {
   readonly info: OperationInfo | undefined;
@@ -101,6 +113,10 @@ const describedItem = (path: string, item: PathItem, handlers: ReadonlyMap<strin
   return described;
 };
 
+/** Whether a route answers with a list. */
+const isList = (info: OperationInfo | undefined): boolean =>
+  info?.paged === true || info?.reply?.json.properties?.['data']?.type === 'array';
+
 const describedOperation = (
   path: string,
   method: (typeof METHODS)[number],
@@ -117,7 +133,7 @@ const describedOperation = (
   const hasBody = info?.body !== undefined;
   const route = { method, path, hasBody, refusals: info?.refusals ?? [] };
   return {
-    operationId: operationIdOf(method, path),
+    operationId: operationIdOf(method, path, isList(info)),
     tags: [/^\/v1\/(\w+)/.exec(path)?.[1] ?? 'operator'],
     ...(info ? { summary: info.summary } : {}),
     ...(open ? { security: [] } : {}),
@@ -215,14 +231,3 @@ const parameter = (
 ): Parameter => ({ name, in: place, required, schema, ...(description === undefined ? {} : { description }) });
 
 const withoutText = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
-
-/** Turns `GET /v1/sources/{id}/$errors/event_summaries` into `getSourcesByIdErrorsEventSummaries`. */
-const operationIdOf = (method: string, path: string): string =>
-  method +
-  path
-    .replace(/^\/v1\//, '/')
-    .split('/')
-    .flatMap((segment) => (segment.startsWith('{') ? ['by', ...segment.split('_')] : segment.split('_')))
-    .map((word) => word.replace(/\W/g, ''))
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');

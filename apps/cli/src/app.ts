@@ -12,7 +12,7 @@ import { registerRegistry } from './registry.js';
 import { registerRotateKey } from './rotate-key.js';
 import { showHintAfterError } from './usage.js';
 import { registerUser } from './user.js';
-import { version } from './version.js';
+import { version } from '#libs/hosting/version.js';
 
 // A reader like \`head\` may close the pipe early, which is no failure of the command.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

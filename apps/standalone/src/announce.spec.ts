@@ -30,6 +30,7 @@ describe('the announcement of a start', () => {
   it('says, when an owner exists and no key is given, which keys are valid and how to replace a lost one', async () => {
     const { told } = await announced({ rolledBack: [], deleted: [], released: [] });
     expect(told).toContain('Sluice is ready on http://127.0.0.1:3000');
+    expect(told).toContain('described on http://127.0.0.1:3000/v1/docs');
     expect(told).toContain('npm run sluice -- key issue --user owner');
   });
 

@@ -28,7 +28,7 @@ export const announce = async (facts: Announcement): Promise<void> => {
 
   const lines = [
     '',
-    `Sluice is ready on ${publicUrl}  (API ${publicUrl}/v1, data in ${resolve(config.dataDir)}, isolation: ${level.name})`,
+    `Sluice is ready on ${publicUrl}  (API ${publicUrl}/v1, described on ${publicUrl}/v1/docs, data in ${resolve(config.dataDir)}, isolation: ${level.name})`,
   ];
   const { key } = owner;
   switch (key.status) {
