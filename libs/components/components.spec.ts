@@ -183,6 +183,7 @@ describe('POST /v1/components', () => {
 
   it.each([
     [{}, 400, 'component_reference_missing', 'component_code'],
+    [{ component_code: '' }, 400, 'component_reference_missing', 'component_code'],
     [{ component_code: 5 }, 400, 'invalid_parameter', 'component_code'],
     [{ component_code: 'throw new Error()' }, 400, 'invalid_component', undefined],
     [{ component_code: codeOf(), files: { 'a.mjs': 1 } }, 400, 'invalid_parameter', 'files["a.mjs"]'],

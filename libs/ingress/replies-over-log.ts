@@ -74,7 +74,7 @@ export const repliesOverLog = (
   return {
     immediate: (address, invocationId, reply) => send(address, invocationId, { kind: 'reply', reply }),
     ended(address, invocationId, outcome, awaited) {
-      if (awaited === 'reply') send(address, invocationId, { kind: 'reply', reply: replyOf(outcome) });
+      if (awaited === 'reply') send(address, invocationId, { kind: 'reply', reply: replyOf(outcome, invocationId) });
       else send(address, invocationId, { kind: 'outcome', outcome: toldOf(outcome) });
     },
   };

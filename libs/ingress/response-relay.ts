@@ -38,7 +38,7 @@ export class ResponseRelay implements Replies {
   ended(address: string, invocationId: string, outcome: RunOutcome): void {
     const waiting = address === this.address ? this.waiting.get(invocationId) : undefined;
     if (!waiting) return;
-    if ('reply' in waiting) return this.replied(invocationId, replyOf(outcome));
+    if ('reply' in waiting) return this.replied(invocationId, replyOf(outcome, invocationId));
     this.forget(invocationId);
     waiting.outcome(outcome);
   }

@@ -8,10 +8,15 @@ const json = (status: number, body: unknown): HttpReply => ({
   base64: false,
 });
 
-/** Reply of an endpoint with customResponse after its run (docs/reference/rest-api.md#endpoint-custom-response). */
-export const replyOf = (outcome: RunOutcome): HttpReply => {
+/**
+ * Reply of an endpoint with customResponse after its run (docs/reference/component-model.md#respond-missing). Anybody may
+ * be the caller, so what failed is told to the owner alone, on `$errors` under the id of the invocation.
+ */
+export const replyOf = (outcome: RunOutcome, invocationId: string): HttpReply => {
   if (outcome.response) return outcome.response;
   if (!outcome.error) return { status: 200, headers: {}, body: '', base64: false };
-  if (outcome.error.code === 'Timeout') return json(504, { error: outcome.error.message, code: 'timeout' });
-  return json(500, { error: `${outcome.error.name}: ${outcome.error.message}`, code: 'run_failed' });
+  const details = { invocation_id: invocationId };
+  return outcome.error.code === 'Timeout'
+    ? json(504, { error: 'the component behind this address did not answer in time', code: 'timeout', details })
+    : json(500, { error: 'the component behind this address failed', code: 'run_failed', details });
 };

@@ -25,7 +25,8 @@ export class HookSession {
     if (outcome.status === 'ok') return;
     const error = errorOf(outcome, hook);
     this.add({ k: 'error', ts: this.clock.now(), err: error });
-    throw new DomainError('source.hook_failed', `hook ${hook} failed: ${error.name}: ${error.message}`, {
+    const text = `hook ${hook} failed: ${error.name}: ${error.message}`;
+    throw new DomainError('source.hook_failed', hook === 'deactivate' ? `${text} (${REMEDY})` : text, {
       hook,
       source_id: sourceId,
       observations: [...this.observations],
@@ -49,6 +50,8 @@ export class HookSession {
     if (fits) this.observations.push(shortened(observation));
   }
 }
+
+const REMEDY = 'send ignore_hook_errors: true to go on all the same';
 
 const MAX_OBSERVATIONS = 100;
 const MAX_TEXT = 4_000;

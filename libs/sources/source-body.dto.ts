@@ -78,14 +78,14 @@ export class SourceBodyDto {
   if_updated_at?: number;
 }
 
-/** Undefined when no reference is given. An empty id, URL or key counts as absent. */
+/** Undefined when no reference is given. An empty id, code, URL or key counts as absent. */
 export const referenceOf = (body: SourceBodyDto, params: Parameters): ComponentReference | undefined => {
   const key = given(body.key) ?? given(body.component_key);
   const files = filesOf(params['files']);
   const { component_id: id, component_code: code, component_url: url } = body;
   const reference: ComponentReference = {
     ...(given(id) === undefined ? {} : { componentId: given(id) ?? '' }),
-    ...(typeof code === 'string' ? { componentCode: code } : {}),
+    ...(given(code) === undefined ? {} : { componentCode: given(code) ?? '' }),
     ...(given(url) === undefined ? {} : { componentUrl: given(url) ?? '' }),
     ...(key === undefined ? {} : { key }),
   };

@@ -89,6 +89,7 @@ describe('POST /v1/sources', () => {
 
   it.each<[string, object, number, string, object]>([
     ['no component', {}, 400, 'component_reference_missing', { field: 'component_id' }],
+    ['empty code', { component_code: '' }, 400, 'component_reference_missing', { field: 'component_id' }],
     ['an unknown one', { component_id: 'sc_none' }, 404, 'component_not_found', { id: 'sc_none' }],
     ['broken code', { component_code: 'not JSON' }, 400, 'invalid_component', {}],
     [

@@ -33,7 +33,7 @@ const fault = (title: string, asked: Record<string, unknown>, text: RegExp, rule
   title,
   shows: [rule, 'respond-missing'],
   when: [{ request: typed('application/json', JSON.stringify(asked)) }],
-  then: { replies: [{ status: 500, body: text }], errors: [{ message: text }] },
+  then: { replies: [{ status: 500, body: /the component behind this address failed/ }], errors: [{ message: text }] },
 });
 
 export default {
@@ -165,8 +165,12 @@ export default {
       when: [{ request: typed('application/json', '{}') }, { request: typed('application/json', '{"hang":true}') }],
       then: {
         replies: [
-          { status: 500, body: /RangeError: nothing to say/ },
-          { status: 504, body: /timeout/ },
+          // What was thrown is not the caller's to read.
+          {
+            status: 500,
+            body: /^\{"error":"the component behind this address failed","code":"run_failed","details":\{"invocation_id":"\w+"\}\}$/,
+          },
+          { status: 504, body: /did not answer in time","code":"timeout"/ },
         ],
         errors: [{ name: 'RangeError' }, { code: 'Timeout' }],
       },

@@ -116,7 +116,7 @@ const ask = async (scene: Scene, request: Request): Promise<void> => {
   keep(scene, outcome, wholeEvent(event, eventBody));
   const custom = propsOf(scene.planned.plan, 'http').some(({ customResponse }) => customResponse);
   if (!custom) return;
-  const { status, headers: sent, body: text, base64 } = immediate ?? replyOf(outcome);
+  const { status, headers: sent, body: text, base64 } = immediate ?? replyOf(outcome, 'inv_request');
   scene.replies.push({ status, headers: sent, body: base64 ? Buffer.from(text, 'base64').toString('latin1') : text });
 };
 

@@ -106,7 +106,7 @@ describe('paths', () => {
   });
 
   // docs/reference/rest-api.md#base-path #unknown-route
-  it.each(['/v1/nothing', '/v1', '/v1/users/you', '/v2/users/me', '/v1/sources/x/y/z'])(
+  it.each(['/v1/nothing', '/', '/v1/users/you', '/v2/users/me', '/v1/sources/x/y/z'])(
     'answers 404 on %s',
     async (path) => {
       const reply = await api.call('GET', path);

@@ -34,7 +34,8 @@ export class SaveComponentController {
     const { component_code: code, component_url: url, file_name: fileName } = body;
     const files = filesOf(params['files']);
     const given = {
-      ...(typeof code === 'string' ? { code } : {}),
+      // An empty text is no code, as when a variable of the shell is not set.
+      ...(typeof code === 'string' && code !== '' ? { code } : {}),
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),
       ...(typeof fileName === 'string' ? { fileName } : {}),

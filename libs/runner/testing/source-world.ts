@@ -128,7 +128,7 @@ export const sourceWorld = (options: SourceWorldOptions = {}) => {
     replies: {
       immediate: (_address, id, reply) => replies.push([id, reply]),
       ended(_address, id, outcome, awaited) {
-        if (awaited === 'reply') replies.push([id, replyOf(outcome)]);
+        if (awaited === 'reply') replies.push([id, replyOf(outcome, id)]);
         else outcomes.push([id, outcome]);
       },
     },

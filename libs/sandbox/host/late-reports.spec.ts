@@ -9,7 +9,7 @@ describe('reports on work that outlived its run', () => {
   it('name the run or hook, and what is lost', () => {
     const reports = new LateReports();
     reports.ended(collectedRun({ n: 1, invocationId: 'inv_1' }));
-    reports.ended(collectedRun({ n: 2, invocationId: 'hook activate', beside: true }));
+    reports.ended(collectedRun({ n: 2, invocationId: 'hook activate', work: 'hook' }));
     expect(reports.read(1, 'emit', 5, detail)).toEqual({
       k: 'warning',
       ts: 5,

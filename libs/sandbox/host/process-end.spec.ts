@@ -1,17 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { causeOf, errorOfKilled } from './process-end.js';
+import { causeOf, errorOfKilled, type Work } from './process-end.js';
 
 describe('the error of a run whose process ended', () => {
-  const run = (beside: boolean) => ({ invocationId: 'inv_1', timeoutMs: 1_500, beside, ranFor: () => 1_501 });
+  const run = (work: Work) => ({ invocationId: 'inv_1', timeoutMs: 1_500, work, ranFor: () => 1_501 });
   const timeout = { code: 'Timeout', text: 'x' };
 
   it.each([
-    ['run', false, 'SLUICE_RUN_TIMEOUT_S'],
-    ['hook', true, 'SLUICE_HOOK_TIMEOUT_S'],
-  ])('names the time limit of a %s, and the setting that raises it', (what, beside, setting) => {
-    const culprit = run(beside);
+    ['run', 'the run', ', or raise SLUICE_RUN_TIMEOUT_S'],
+    ['hook', 'the hook', ', or raise SLUICE_HOOK_TIMEOUT_S'],
+    ['action', 'the action', ', or raise SLUICE_RUN_TIMEOUT_S'],
+    ['options', 'options of the prop', ''],
+    ['additional_props', 'additionalProps', ''],
+    ['event_names', 'eventNames of the prop', ''],
+  ] as const)('names the time limit of its work, %s, and the setting that raises it', (work, what, remedy) => {
+    const culprit = run(work);
     expect(errorOfKilled(culprit, timeout, culprit, 0).message).toBe(
-      `the ${what} took longer than its limit of 1500 ms: make it faster, or raise ${setting}`,
+      `${what} took longer than its limit of 1500 ms: make it faster${remedy}`,
     );
   });
 

@@ -1,3 +1,4 @@
+import { type ComponentCall } from '#libs/component-model/component-call.js';
 import { type ProcessEnd } from '../jail/jailed-process.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 
@@ -27,11 +28,23 @@ export const causeOf = ({ exitCode, signal, outOfMemory, stderr }: ProcessEnd, m
 
 export const userError = (code: string, message: string): UserError => ({ name: code, message, stack: '', code });
 
+/** What a process is asked to do. */
+export type Work = 'run' | 'hook' | ComponentCall['kind'];
+
+/** As an author calls it, and the setting of its time limit. Calls that a form waits for have a fixed one. */
+const WORK: Readonly<Record<Work, { readonly name: string; readonly setting?: string }>> = {
+  run: { name: 'the run', setting: 'SLUICE_RUN_TIMEOUT_S' },
+  hook: { name: 'the hook', setting: 'SLUICE_HOOK_TIMEOUT_S' },
+  action: { name: 'the action', setting: 'SLUICE_RUN_TIMEOUT_S' },
+  options: { name: 'options of the prop' },
+  additional_props: { name: 'additionalProps' },
+  event_names: { name: 'eventNames of the prop' },
+};
+
 interface KilledRun {
   readonly invocationId: string;
   readonly timeoutMs: number;
-  /** True for a hook. */
-  readonly beside: boolean;
+  readonly work: Work;
   ranFor(now: number): number;
 }
 
@@ -39,8 +52,9 @@ interface KilledRun {
 export const errorOfKilled = (run: KilledRun, cause: Cause, culprit: KilledRun | undefined, now: number): UserError => {
   const overdue = cause.code === 'Timeout' && (run === culprit || run.ranFor(now) >= run.timeoutMs);
   if (overdue) {
-    const [what, setting] = run.beside ? ['hook', 'SLUICE_HOOK_TIMEOUT_S'] : ['run', 'SLUICE_RUN_TIMEOUT_S'];
-    const text = `the ${what} took longer than its limit of ${run.timeoutMs} ms: make it faster, or raise ${setting}`;
+    const { name, setting } = WORK[run.work];
+    const remedy = setting === undefined ? 'make it faster' : `make it faster, or raise ${setting}`;
+    const text = `${name} took longer than its limit of ${run.timeoutMs} ms: ${remedy}`;
     return userError('Timeout', text);
   }
   if (culprit && run !== culprit)

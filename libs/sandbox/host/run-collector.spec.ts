@@ -11,7 +11,7 @@ const collector = (onImmediateResponse?: (reply: HttpReply) => void) =>
     invocationId: 'inv',
     timeoutMs: 1,
     sentAt: 1,
-    beside: false,
+    work: 'run',
     eventBytes: 0,
     resolve: () => undefined,
     reject: () => undefined,

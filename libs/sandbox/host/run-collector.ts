@@ -5,6 +5,7 @@ import { RUN_LIMITS } from '../protocol/protocol.js';
 import { emitBytes, logBytes, NOTE_BYTES, replyBytes } from '../protocol/run-size.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type HeldMemory, type RunOutcome } from '../sandbox.js';
+import { type Work } from './process-end.js';
 import { type RunMessage } from './child-channel.js';
 
 /** Limits that stop a hostile child. A well-behaved child enforces lower limits itself. */
@@ -23,9 +24,7 @@ export interface CollectedRun {
   readonly timeoutMs: number;
   /** Epoch milliseconds. */
   readonly sentAt: number;
-  readonly beside: boolean;
-  /** True for a call, which answers with a value. */
-  readonly answers?: boolean;
+  readonly work: Work;
   /** Data stores that a call may use. Absent for a run or hook, which may use those of its process. */
   readonly stores?: ReadonlySet<string>;
   readonly eventBytes: number;
@@ -59,8 +58,9 @@ export class RunCollector {
   readonly invocationId: string;
   readonly timeoutMs: number;
   readonly sentAt: number;
-  /** True for a hook, which does not count towards `concurrency`. */
+  /** True for a hook or a call, which does not count towards `concurrency`. */
   readonly beside: boolean;
+  readonly work: Work;
   readonly eventBytes: number;
 
   constructor(private readonly request: CollectedRun) {
@@ -68,7 +68,8 @@ export class RunCollector {
     this.invocationId = request.invocationId;
     this.timeoutMs = request.timeoutMs;
     this.sentAt = request.sentAt;
-    this.beside = request.beside;
+    this.work = request.work;
+    this.beside = request.work !== 'run';
     this.eventBytes = request.eventBytes;
   }
 
@@ -220,7 +221,8 @@ export class RunCollector {
   }
 
   private answer(raw: Buffer): void {
-    if (this.request.answers !== true) throw new ProtocolBreach('a value of a run, which answers with none');
+    if (this.work === 'run' || this.work === 'hook')
+      throw new ProtocolBreach('a value of a run, which answers with none');
     if (this.value !== undefined) throw new ProtocolBreach('a second value of one call');
     this.count(raw.length);
     const value = textOf(raw);

@@ -70,7 +70,7 @@ export class RunSender {
         invocationId: `hook ${hook}`,
         timeoutMs,
         sentAt: clock.now(),
-        beside: true,
+        work: 'hook',
         eventBytes: 0,
         resolve,
         reject,
@@ -93,9 +93,10 @@ export class RunSender {
     const eventBytes = Buffer.byteLength(text);
     account.hold(eventBytes);
     const sentAt = clock.now();
-    const answers = { beside: true, answers: true, stores: storesOf(call.props) } as const;
+    const { kind: work } = call.call;
+    const stores = storesOf(call.props);
     sent.add(
-      new RunCollector({ n, invocationId: 'the call', timeoutMs, sentAt, ...answers, eventBytes, resolve, reject }),
+      new RunCollector({ n, invocationId: 'the call', timeoutMs, sentAt, work, stores, eventBytes, resolve, reject }),
     );
     channel.send({ t: 'ask', n }, [text]);
     watchdog.watch();
@@ -124,7 +125,7 @@ export class RunSender {
           invocationId: request.invocationId,
           timeoutMs: request.timeoutMs,
           sentAt: now,
-          beside: false,
+          work: 'run',
           eventBytes: length,
           resolve,
           reject,

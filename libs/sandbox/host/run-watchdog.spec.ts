@@ -38,7 +38,7 @@ describe('the watchdog of a process', () => {
     isAlive = false;
   };
   const add = (startedAt?: number, beside = false): RunCollector => {
-    const run = collectedRun({ n: sent.nextNumber(), beside });
+    const run = collectedRun({ n: sent.nextNumber(), work: beside ? 'hook' : 'run' });
     sent.add(run);
     if (startedAt !== undefined) sent.start(run, startedAt);
     watchdog.watch();

@@ -40,7 +40,7 @@ describe('runs in the child', () => {
 
   it('can be given back unless they have started or are hooks', () => {
     const [first, second] = [add(), add()];
-    add({ beside: true });
+    add({ work: 'hook' });
     sent.start(first, 5);
     expect(sent.notStarted()).toEqual([second]);
   });

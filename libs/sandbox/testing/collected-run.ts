@@ -7,7 +7,7 @@ export const collectedRun = (over: Partial<CollectedRun> = {}): RunCollector =>
     invocationId: 'inv',
     timeoutMs: 100,
     sentAt: 1_000,
-    beside: false,
+    work: 'run',
     eventBytes: 0,
     resolve: () => undefined,
     reject: () => undefined,
