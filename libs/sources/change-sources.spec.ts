@@ -115,7 +115,7 @@ describe('DELETE /v1/sources/{id}', () => {
     const id = textOf((await create({ component_code: HOOKED, configured_props: { repo: 'a' } }))['id']);
     hooks.on('deactivate', threw('no'));
     const refused = await call('delete', `/v1/sources/${id}`);
-    expect([refused.status, refused.body.error]).toEqual([
+    expect([refused.status, refused.body.details.message]).toEqual([
       422,
       'hook deactivate failed: Error: no (send ignore_hook_errors: true to go on all the same)',
     ]);
