@@ -117,7 +117,7 @@ describe('DELETE /v1/sources/{id}', () => {
     const refused = await call('delete', `/v1/sources/${id}`);
     expect([refused.status, refused.body.details.message]).toEqual([
       422,
-      'hook deactivate failed: Error: no (send ignore_hook_errors: true to go on all the same)',
+      'hook deactivate failed: TypeError: no (send ignore_hook_errors: true to go on all the same)',
     ]);
     expect((await call('get', `/v1/sources/${id}`)).status).toBe(200);
     expect((await call('delete', `/v1/sources/${id}?ignore_hook_errors=true`)).status).toBe(204);

@@ -1,4 +1,4 @@
-import { named, optional, record, revisionField, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { boolean, named, optional, record, revisionField, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type Triple } from './domain/subscription.js';
 import { type EventFilter } from './published.js';
 
@@ -9,6 +9,7 @@ export const Subscription = named('Subscription', {
   listener_id: text('What receives: `dc_…` or `wh_…`'),
   event_name: text('Channel, empty for the default one'),
   filter: optional(record('Only when the subscription has one')),
+  changed: optional(boolean('Only in the reply of a request that gave an existing subscription another filter: true')),
   revision: revisionField(),
 });
 
@@ -17,6 +18,7 @@ export type SubscriptionReply = TypeOf<typeof Subscription>;
 interface ShownSubscription extends Triple {
   readonly id: string;
   readonly filter?: EventFilter | string | null;
+  readonly changed?: boolean;
   readonly revision: number;
 }
 
@@ -26,6 +28,7 @@ export const subscriptionReply = ({
   listenerId,
   eventName,
   filter,
+  changed,
   revision,
 }: ShownSubscription): SubscriptionReply => ({
   id,
@@ -33,5 +36,6 @@ export const subscriptionReply = ({
   listener_id: listenerId,
   event_name: eventName,
   ...(filter ? { filter: typeof filter === 'string' ? (JSON.parse(filter) as EventFilter) : filter } : {}),
+  ...(changed ? { changed } : {}),
   revision,
 });

@@ -56,6 +56,22 @@ const world = async () => {
 };
 
 describe('POST /v1/subscriptions', () => {
+  // docs/reference/rest-api.md#subscription-filter
+  it('says when it gave an existing subscription another filter', async () => {
+    const { call } = await world();
+    const subscribe = async (filter?: object | null) =>
+      dataOf(
+        await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=dc_b').send(
+          filter === undefined ? {} : { filter },
+        ),
+      );
+    expect(await subscribe({ type: 'a' })).not.toHaveProperty('changed');
+    expect(await subscribe({ type: 'a' })).not.toHaveProperty('changed');
+    expect(await subscribe()).not.toHaveProperty('changed');
+    expect(await subscribe({ type: 'b' })).toMatchObject({ changed: true, filter: { type: 'b' } });
+    expect(await subscribe(null)).toMatchObject({ changed: true });
+  });
+
   it('reads its parameters from the query, with a JSON content type and no body', async () => {
     const { call } = await world();
     const reply = await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1').type('application/json');

@@ -17,6 +17,8 @@ export interface CreatedSubscription {
   readonly subscription: {
     readonly id: string;
     readonly filter: EventFilter | null;
+    /** True when it existed and this command gave it another filter. */
+    readonly changed: boolean;
     readonly revision: number;
   } & Triple;
   readonly position?: Position;
@@ -53,9 +55,10 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     await this.mustHaveRoom(context.workspaceId, id);
     const { userId } = context.actor;
     const command = { type: 'create', subscriptionId: id, userId, filter, now: this.clock.now(), ...triple } as const;
-    const { state, position, revision } = await this.handleCommand(subscription, id, command, context);
+    const { state, events, position, revision } = await this.handleCommand(subscription, id, command, context);
     const now = state.status === 'exists' ? state.filter : null;
-    const shown = { id, ...triple, filter: now, revision: Number(revision) };
+    const changed = events.some(({ type }) => type === 'SubscriptionFilterChanged');
+    const shown = { id, ...triple, filter: now, changed, revision: Number(revision) };
     return { subscription: shown, ...(position === undefined ? {} : { position }) };
   }
 
