@@ -56,6 +56,23 @@ const world = async () => {
 };
 
 describe('POST /v1/subscriptions', () => {
+  it.each([
+    ['$error', '$errors'],
+    ['errors', '$errors'],
+    ['$log', '$logs'],
+    ['$platfrom', '$platform'],
+  ])('warns of the channel %s, which is nearly one of the server', async (name, meant) => {
+    const { call } = await world();
+    const to = `emitter_id=dc_a&listener_id=dc_b&event_name=${encodeURIComponent(name)}`;
+    const { warnings } = (await call('post', `/v1/subscriptions?${to}`)).body;
+    expect(warnings).toEqual([expect.objectContaining({ code: 'misspelt_channel', path: 'event_name' })]);
+    expect(warnings[0].message).toContain(`"${meant}" is probably meant`);
+    for (const fine of ['$errors', 'orders', 'log', 'platform.events', ''])
+      expect(
+        (await call('post', `/v1/subscriptions?emitter_id=dc_a&listener_id=dc_b&event_name=${fine}`)).body,
+      ).not.toHaveProperty('warnings');
+  });
+
   // docs/reference/rest-api.md#subscription-filter
   it('says when it gave an existing subscription another filter', async () => {
     const { call } = await world();

@@ -70,7 +70,7 @@ const checkKeys = (definition: Record<string, unknown>, tell: Tell): void => {
   for (const key of ['default', 'static'])
     if (typeof definition[key] === 'function')
       tell('wrong_kind', key, `${key} must be a value, not a function: it is ignored`);
-  if (definition.required === false && definition.optional === undefined)
+  if (definition.required !== undefined && (definition.required === true || definition.optional === undefined))
     tell(
       'unknown_key',
       'required',

@@ -38,6 +38,46 @@ describe('warnings about what is never called', () => {
   });
 });
 
+describe('warnings about code', () => {
+  const http = { http: '$.interface.http' };
+  const warnings = (more: Record<string, unknown>) => describeComponent({ ...base, props: http, ...more }).warnings;
+  const codes = (more: Record<string, unknown>) => warnings(more).map(({ code, path }) => [code, path]);
+  /** As the bundler leaves a function of a module. */
+  const written = (text: string): unknown => new Function(`return (${text})`)();
+
+  it('name an arrow function as run that uses this', () => {
+    for (const text of ['() => this.$emit(1)', 'async (event) => (void 0).$emit(event)', 'e => { (void 0)?.$emit(e) }'])
+      expect(codes({ run: written(text) })).toEqual([['arrow_run', 'run']]);
+    for (const text of ['function (event) { this.$emit(event) }', '() => 1', '(event) => event.then((x) => x)'])
+      expect(codes({ run: written(text) })).toEqual([]);
+    expect(codes({ run() {} })).toEqual([]);
+  });
+
+  it('name the variables that code reads and components lack, in run, hooks and methods', () => {
+    const found = warnings({
+      run: written('function () { return process.env.API_KEY + process.env["REGION"] + process.env.API_KEY }'),
+      hooks: { deploy: written('function () { return process.env.HOOK_URL }') },
+      methods: { base: written('function () { return process.env.BASE_URL }') },
+    });
+    expect(found.map(({ path, message }) => [path, message.split(' ', 1)[0]])).toEqual([
+      ['run', 'process.env.API_KEY'],
+      ['run', 'process.env.REGION'],
+      ['hooks.deploy', 'process.env.HOOK_URL'],
+      ['methods.base', 'process.env.BASE_URL'],
+    ]);
+    const fine =
+      'function () { process.env.A = 1; return [process.env.B ?? 1, process.env.C || 2, process.env.PD_COMPONENT] }';
+    expect(codes({ run: written(fine) })).toEqual([]);
+  });
+
+  it('name a timer of a source without run', () => {
+    const timer = { timer: '$.interface.timer' };
+    expect(codes({ run: undefined, props: timer })).toEqual([['timer_without_run', 'props.timer']]);
+    expect(codes({ props: timer })).toEqual([]);
+    expect(codes({ run: undefined })).toEqual([]);
+  });
+});
+
 describe('metadata of a component', () => {
   it('keeps declaration order and expands shorthand', () => {
     expect(props({ z: '$.service.db', http: '$.interface.http', a: { type: 'string' } })).toEqual([

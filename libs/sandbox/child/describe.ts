@@ -5,6 +5,7 @@ import { type HookName } from '#libs/component-model/hooks.js';
 import { type ComponentObject } from './component.js';
 import { describeProp } from './describe-prop.js';
 import { InvalidComponent } from './invalid-component.js';
+import { warnOfCode } from './code-warnings.js';
 import { Warnings } from './component-warnings.js';
 import { isRecord, kindOfValue, meantText, shown, Words } from './words.js';
 
@@ -62,6 +63,7 @@ export const describeComponent = (component: ComponentObject): ComponentMetadata
   };
   checkRun(metadata, component);
   warnOfInterfaces(metadata, warnings);
+  warnOfCode(component, warnings);
   return { ...metadata, warnings: warnings.list() };
 };
 
@@ -232,10 +234,22 @@ const warnOfInterfaces = (metadata: ComponentMetadata, warnings: Warnings): void
     const fault = appHookFault(hook, configurableProps);
     if (fault !== undefined) warnings.add('silent_interface', `props.${hook.name}`, fault);
   }
+  if (!metadata.hasRun) warnOfTicks(configurableProps, warnings);
   if (hasAdditionalProps || configurableProps.some(isInterface)) return;
   warnings.add(
     'no_interface',
     'props',
     'no prop is an interface: run gets only the events of sources that this source listens to, and those of POST /v1/sources/{id}/run; add a prop of type $.interface.http for requests, or $.interface.timer for a schedule',
   );
+};
+
+/** Without `run` the event of an interface is emitted as it came, and a tick says no more than its time. */
+const warnOfTicks = (props: readonly ConfigurableProp[], warnings: Warnings): void => {
+  const timer = props.find(({ type }) => type === '$.interface.timer');
+  if (timer)
+    warnings.add(
+      'timer_without_run',
+      `props.${timer.name}`,
+      'there is no run, so each tick is emitted as it is: add run() with what the schedule is for',
+    );
 };

@@ -6,7 +6,8 @@ import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
-import { one } from '#libs/http/replies.js';
+import { oneWarned } from '#libs/http/replies.js';
+import { warned, type Warned } from '#libs/kernel/warning.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import {
   AutoSubscription,
@@ -14,6 +15,7 @@ import {
   autoSubscriptionReply,
   type AutoSubscriptionReply,
 } from '../auto-subscription-reply.js';
+import { channelWarnings } from '../channel-warnings.js';
 import { CreateAutoSubscription } from './create-auto-subscription.handler.js';
 
 @Controller('v1/auto_subscriptions')
@@ -25,16 +27,17 @@ export class CreateAutoSubscriptionController {
   @Operation({
     summary: 'Subscribe a listener to a channel of every source made from now on',
     query: AutoSubscriptionDto,
-    reply: one(AutoSubscription),
+    reply: oneWarned(AutoSubscription),
   })
   @HttpCode(200)
   async create(
     @Params('query_wins', AutoSubscriptionDto) { event_name, listener_id }: AutoSubscriptionDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
-  ): Promise<Changed<{ data: AutoSubscriptionReply }>> {
+  ): Promise<Changed<Warned<AutoSubscriptionReply>>> {
     const context = contextIn(workspaceOf(caller));
     const created = await this.commands.execute(new CreateAutoSubscription(event_name ?? '', listener_id, context));
-    return new Changed(created.position, { data: autoSubscriptionReply(created.autoSubscription) });
+    const { autoSubscription, position } = created;
+    return new Changed(position, warned(autoSubscriptionReply(autoSubscription), channelWarnings(event_name ?? '')));
   }
 }

@@ -11,6 +11,7 @@ import { warned, type Warned, type Warning } from '#libs/kernel/warning.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Subscription, subscriptionReply, type SubscriptionReply } from '../subscription-reply.js';
+import { channelWarnings } from '../channel-warnings.js';
 import { checkedFilter } from '../filter.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { CreateSubscription } from './create-subscription.handler.js';
@@ -50,7 +51,10 @@ export class CreateSubscriptionController {
     const filter = checkedFilter(triple.filter);
     const command = new CreateSubscription(tripleOf(triple), filter, context);
     const { subscription, position } = await this.commands.execute(command);
-    const warnings = triple.emitter_id === 'p_*' ? [NO_WORKFLOWS] : [];
+    const warnings = [
+      ...(triple.emitter_id === 'p_*' ? [NO_WORKFLOWS] : []),
+      ...channelWarnings(subscription.eventName),
+    ];
     return new Changed(position, warned(subscriptionReply(subscription), warnings));
   }
 }

@@ -1,0 +1,61 @@
+import { type ComponentObject } from './component.js';
+import { type Warnings } from './component-warnings.js';
+import { isRecord } from './words.js';
+
+/** The variable that is set (docs/reference/component-model.md#run-environment), and one that code may ask for in vain. */
+const SET: ReadonlySet<string> = new Set(['PD_COMPONENT', 'NODE_ENV']);
+const MOST_NAMES = 5;
+/** Reads without a default. */
+const READS = /\bprocess\.env(?:\.([A-Za-z_]\w*)|\[\s*["']([A-Za-z_]\w*)["']\s*\])(?!\s*(?:=(?!=)|\?\?|\|\|))/g;
+
+/** The bundler writes what it knows of `this` at the top of a module: undefined, or the exports of a CommonJS file. */
+const THIS = /\bthis\b|\(?void 0\)?\??\.|\bexports\d*\.[$\w]/;
+const ARROW = /^(?:async\s*)?(?:\([^]*?\)|[\w$]+)\s*=>/;
+
+/** Warns of what the text of the component's functions shows. A minified or generated one may hide it. */
+export const warnOfCode = (component: ComponentObject, warnings: Warnings): void => {
+  const { run } = component;
+  if (isFunction(run)) {
+    const text = textOf(run);
+    if (ARROW.test(text) && THIS.test(text))
+      warnings.add(
+        'arrow_run',
+        'run',
+        'run is an arrow function and uses this, which is not the component there: write run(event) { … }',
+      );
+  }
+  warnOfVariables(component, warnings);
+};
+
+const warnOfVariables = (component: ComponentObject, warnings: Warnings): void => {
+  const read = new Map<string, string>();
+  for (const [path, value] of functionsOf(component))
+    for (const [, dotted, quoted] of textOf(value).matchAll(READS)) {
+      const name = dotted ?? quoted ?? '';
+      if (!SET.has(name) && !read.has(name)) read.set(name, path);
+    }
+  for (const [name, path] of [...read].slice(0, MOST_NAMES))
+    warnings.add(
+      'empty_variable',
+      path,
+      `process.env.${name} is not set in components: declare a prop of type string, with secret: true for a secret, and read this.<prop>`,
+    );
+};
+
+const functionsOf = ({ run, methods, hooks, additionalProps }: ComponentObject): [string, () => unknown][] => {
+  const found: [string, unknown][] = [
+    ['run', run],
+    ['additionalProps', additionalProps],
+    ...(isRecord(hooks)
+      ? Object.entries(hooks).map(([name, hook]) => [`hooks.${name}`, hook] as [string, unknown])
+      : []),
+    ...(isRecord(methods)
+      ? Object.entries(methods).map(([name, method]) => [`methods.${name}`, method] as [string, unknown])
+      : []),
+  ];
+  return found.flatMap(([path, value]) => (isFunction(value) ? [[path, value] as [string, () => unknown]] : []));
+};
+
+const isFunction = (value: unknown): value is () => unknown => typeof value === 'function';
+
+const textOf = (value: () => unknown): string => Function.prototype.toString.call(value);
