@@ -95,7 +95,7 @@ describe('a single run of an action', () => {
     },
   );
 
-  it('is one line of the log, without the message of its error', async () => {
+  it('is one line of the log, with the message of its error', async () => {
     const error = { name: 'TypeError', message: 'holds data', stack: '', code: 'E' };
     const { runner, lines } = world({ status: 'threw', error, logs: [] });
     await runner.run(request);
@@ -111,6 +111,7 @@ describe('a single run of an action', () => {
           lines: 0,
           error: 'TypeError',
           code: 'E',
+          message: 'holds data',
         },
         'action.run',
       ],

@@ -7,6 +7,7 @@ import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { type ComponentCaller, userError } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type InstallPackages } from './packages-beside.js';
+import { faultFields } from './run-log.js';
 import { type PropBinder, type RunnerLogger } from './runner-ports.js';
 import { secretsOf } from './source-process.js';
 
@@ -97,7 +98,7 @@ const writeLine = (
     ms,
     limitMs: timeoutMs,
     lines: logs.length,
-    ...(error ? { error: error.name, code: error.code } : {}),
+    ...(error ? faultFields(error) : {}),
   };
   logger[error ? 'warn' : 'info'](fields, 'action.run');
 };

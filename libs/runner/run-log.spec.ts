@@ -37,6 +37,7 @@ describe('the line of a run', () => {
     log.committed(finished(ok({ startedAt: 0, endedAt: 15_000 }), 'timer'), undefined);
     log.committed(finished(ok({ startedAt: 0, endedAt: 5_000 }), undefined, 'activate'), undefined);
     log.committed(finished(ok(), 'http'), { ...error, name: 'DbLimitExceeded' });
+    const failed = { code: 'E_NO', message: error.message };
     const of = { source: 'dc_1', workspace: 'o_1', invocation: 'inv_1' };
     const well = { ...of, kind: 'http', status: 'ok', ms: 1, limitMs: 30_000, emits: 1 };
     expect(lines).toEqual([
@@ -44,7 +45,7 @@ describe('the line of a run', () => {
       [
         'warn',
         'source.run',
-        { ...of, kind: 'timer', status: 'threw', ms: 1, limitMs: 60_000, emits: 0, error: 'TypeError', code: 'E_NO' },
+        { ...of, kind: 'timer', status: 'threw', ms: 1, limitMs: 60_000, emits: 0, ...failed, error: 'TypeError' },
       ],
       ['warn', 'source.run', { ...well, ms: 15_000, slow: true, emits: 0 }],
       ['debug', 'source.run', { ...well, kind: 'timer', limitMs: 60_000, ms: 15_000, emits: 0 }],
@@ -53,8 +54,17 @@ describe('the line of a run', () => {
         'source.hook',
         { ...of, kind: 'hook', hook: 'activate', status: 'ok', ms: 5_000, limitMs: 10_000, slow: true, emits: 0 },
       ],
-      ['warn', 'source.run', { ...well, status: 'threw', emits: 0, error: 'DbLimitExceeded', code: 'E_NO' }],
+      ['warn', 'source.run', { ...well, status: 'threw', emits: 0, ...failed, error: 'DbLimitExceeded' }],
     ]);
+  });
+
+  it('has the first 500 characters of a message', () => {
+    const { lines, log } = world(true);
+    log.committed(
+      finished(ok({ status: 'threw', error: { ...error, message: 'm'.repeat(10_000) } }), 'http'),
+      undefined,
+    );
+    expect(lines[0]?.[2]).toMatchObject({ message: `${'m'.repeat(500)}…` });
   });
 
   it('is neither built nor written for a run that went well while debug is off, nor for what is no run', () => {

@@ -4,6 +4,8 @@ import { type UserError } from '#libs/component-model/run-output.js';
 
 /** Share of its limit from which a run or hook is slow (docs/reference/component-model.md#run-log). */
 const SLOW_SHARE = 0.5;
+/** Characters of an author's message in a line of the server. */
+const MESSAGE_LENGTH = 500;
 /** Lines of level `warn` a source writes in a minute. Code that always fails must not fill the operator's disk. */
 const WARNINGS_A_MINUTE = 60;
 const MINUTE_MS = 60_000;
@@ -13,6 +15,13 @@ export interface RunLogOptions {
   readonly logger: Pick<RunnerLogger, 'warn' | 'debug' | 'isLevelEnabled'>;
   readonly settings: Pick<RunnerSettings, 'httpTimeoutMs' | 'timerTimeoutMs' | 'hookTimeoutMs'>;
 }
+
+/** What a line of the log says about a failure. The message has its secrets masked already. */
+export const faultFields = ({ name, code, message }: UserError) => ({
+  error: name,
+  code,
+  message: message.length <= MESSAGE_LENGTH ? message : `${message.slice(0, MESSAGE_LENGTH)}…`,
+});
 
 /**
  * Writes one line for each run and hook: at `warn` when it failed, was killed or was slow, else at `debug`. Unless debug is
@@ -49,7 +58,7 @@ export class RunLog {
       limitMs,
       ...(isSlow ? { slow: true } : {}),
       emits: outcome.emits.length,
-      ...(error ? { error: error.name, code: error.code } : {}),
+      ...(error ? faultFields(error) : {}),
       ...(this.unwritten > 0 ? { unwritten: this.unwritten } : {}),
     };
     this.unwritten = 0;

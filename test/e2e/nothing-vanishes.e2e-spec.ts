@@ -194,6 +194,7 @@ describe('the log of the server', () => {
       kind: 'http',
       status: 'threw',
       error: 'RangeError',
+      message: 'no',
       emits: 1,
       ms: expect.any(Number),
     });
