@@ -12,6 +12,7 @@ import { registerRegistry } from './registry.js';
 import { registerRotateKey } from './rotate-key.js';
 import { showHintAfterError } from './usage.js';
 import { registerUser } from './user.js';
+import { registerVerify } from './verify.js';
 import { version } from '#libs/hosting/version.js';
 
 // A reader like \`head\` may close the pipe early, which is no failure of the command.
@@ -34,6 +35,7 @@ const commands = [
   registerRegistry,
   registerRotateKey,
   registerUser,
+  registerVerify,
 ];
 for (const register of commands) register(program);
 showHintAfterError(program);

@@ -148,6 +148,7 @@ const openEngines = async (
     previousKey,
     clock: systemClock,
     onFatal,
+    onWarning: (text) => logger.warn({}, text),
     onLargeLog: ({ file, bytes, cause }) =>
       cause === undefined
         ? logger.info({ file: `${file}.db-wal`, bytes }, 'write_ahead_log.small')

@@ -32,7 +32,7 @@ const HOLDS = {
 const SQLITE_HEADER = 'SQLite format 3\0';
 /** Further names that the server makes at the top of its data directory. A folder with any of them is ours. */
 const FURTHER_NAMES =
-  /^(?:(?:events|data|read|lock)\.db(?:-wal|-shm|\.damaged.*)|lock\.db|read-models\.lost|runs-in-flight)$/;
+  /^(?:(?:events|data|read|lock)\.db(?:-wal|-shm|\.damaged.*)|lock\.db|read-models\.lost|runs-in-flight|place)$/;
 const DATABASE_FILE = /^(?:events|data|read|lock)\.db(?:-wal|-shm)?$/;
 const isOurs = (name: string): boolean => DATA_DIRECTORY_NAMES.includes(name) || FURTHER_NAMES.test(name);
 /** Marks that the read models are not complete. The engines would make an empty read.db in place of a lost one. */

@@ -17,6 +17,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { faultOf } from '../faults.js';
 import { embeddedFault } from './faults.js';
+import { checkMoved } from './place.js';
 import { EmbeddedBlobStore } from './stores/blob-store.js';
 import { EmbeddedDelayedEvents } from './stores/delayed-events.js';
 import { EmbeddedDueStore } from './stores/due-store.js';
@@ -28,7 +29,7 @@ import { EmbeddedProcessRegistry } from './stores/process-registry.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
 import { EmbeddedRunJournal } from './runs/run-journal.js';
 import { Checkpoints, type CheckpointFigures, type LargeLog } from './writer/checkpoints.js';
-import { type FileName } from './writer/schema.js';
+import { FILES, type FileName } from './writer/schema.js';
 import { Database } from './writer/sqlite-driver.js';
 import { EmbeddedStreamLog } from './stream-log/stream-log.js';
 import { EmbeddedTickStore } from './stores/tick-store.js';
@@ -48,6 +49,8 @@ export interface EmbeddedOptions {
   readonly clock: Clock;
   /** Called once when no write is possible any more (I/O error, writer gone). The process should end. */
   readonly onFatal: (error: Error) => void;
+  /** Called with what the operator should know before the engines are open. */
+  readonly onWarning?: (text: string) => void;
   /** Called when a write-ahead log becomes large, and when it is small again. */
   readonly onLargeLog?: (log: LargeLog) => void;
   /** Default: DATA_STORE_LIMITS. */
@@ -95,7 +98,6 @@ export interface EmbeddedEngines {
   close(): Promise<void>;
 }
 
-const FILES: readonly FileName[] = ['events', 'data', 'read'];
 /** Bytes waiting for the writer above which new work should be refused. */
 const QUEUE_BYTES = 32 << 20;
 
@@ -112,6 +114,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
       if (!fatal) options.onFatal(error);
       fatal = true;
     };
+    checkMoved(dataDir, options.onWarning ?? (() => undefined));
     const threads = threadData(dataDir, FILES);
     writer = await Writer.start(threads, onFatal);
     checkpoints = await Checkpoints.start(threads, { onFatal, onLargeLog: options.onLargeLog ?? (() => undefined) });

@@ -3,6 +3,7 @@ import { type Database } from './sqlite-driver.js';
 
 /** A file of the data directory. Each has one writing and one reading connection. */
 export type FileName = 'events' | 'data' | 'read';
+export const FILES: readonly FileName[] = ['events', 'data', 'read'];
 
 /** read.db can be rebuilt from the logs, so losing its last commits in a power cut costs a replay, not data. */
 export const synchronousOf = (file: FileName): 'FULL' | 'NORMAL' => (file === 'read' ? 'NORMAL' : 'FULL');
