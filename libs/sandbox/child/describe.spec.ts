@@ -1,3 +1,4 @@
+import { runInThisContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { type ComponentObject } from './component.js';
 import { describeComponent } from './describe.js';
@@ -43,7 +44,7 @@ describe('warnings about code', () => {
   const warnings = (more: Record<string, unknown>) => describeComponent({ ...base, props: http, ...more }).warnings;
   const codes = (more: Record<string, unknown>) => warnings(more).map(({ code, path }) => [code, path]);
   /** As the bundler leaves a function of a module. */
-  const written = (text: string): unknown => new Function(`return (${text})`)();
+  const written = (text: string): unknown => runInThisContext(`(${text})`);
 
   it('name an arrow function as run that uses this', () => {
     for (const text of ['() => this.$emit(1)', 'async (event) => (void 0).$emit(event)', 'e => { (void 0)?.$emit(e) }'])
