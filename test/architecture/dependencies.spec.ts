@@ -28,7 +28,7 @@ const JAILED = [
   ...['libs/sandbox/child/main.ts', 'libs/sandbox/bundler/main.ts', 'libs/sandbox/unpack/main.ts'],
   ...['libs/expressions/child/main.ts', 'libs/expressions/child/realm/main.ts', 'libs/packages/fetcher/main.ts'],
 ];
-const THREADS = ['libs/engines/embedded/writer/writer-thread.ts'];
+const THREADS = ['libs/engines/embedded/writer/checkpoint-thread.ts', 'libs/engines/embedded/writer/writer-thread.ts'];
 /** Modules that no program loads yet, with the reason. */
 const WAITING: Readonly<Record<string, string>> = {
   'libs/expressions/index.ts': 'evaluates `{{ }}` in the steps of workflows, which do not exist yet',
