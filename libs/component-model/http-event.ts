@@ -1,5 +1,5 @@
 /**
- * The event of a request may hold its body once (docs/adr/0050). In its JSON text `bodyRaw` is then empty and `body` is
+ * The event of a request may hold its body once (docs/adr/0049). In its JSON text `bodyRaw` is then empty and `body` is
  * the text that arrived. Beside the text stands where that is.
  */
 

@@ -108,7 +108,7 @@ const roleOn = (
   const reporter = startReporter(id, name, plane, logger, shutdown);
   return {
     ...roleProcess(started, plane, topics, {
-      // How fresh the tables are of a process that commands wait for while the registry hears of it (docs/adr/0040).
+      // How fresh the tables are of a process that commands wait for while the registry hears of it (docs/adr/0007).
       highestReached: async () => highestOf(await engines.registry.live()),
       awaitedSince: () => reporter.awaitedSince(),
       leased: async (options) => startLeased(options, engines, logger, shutdown),

@@ -31,7 +31,7 @@ export interface OutcomeWriterOptions {
 
 /**
  * Writes the outcomes of deliveries in groups: next attempts to the due store, then attempts to the log, those of a webhook
- * that wait for the same write as one record (docs/adr/0051), then removes from the due store what has ended. A failed
+ * that wait for the same write as one record (docs/adr/0049), then removes from the due store what has ended. A failed
  * write is retried until it succeeds or `abandon` is called. While a lane of attempts cannot be written, next attempts are
  * scheduled all the same, and so are the outcomes of other lanes. Outcomes that are not durable are not acknowledged,
  * so their number is bounded by the records in flight, and their deliveries come again after a restart.

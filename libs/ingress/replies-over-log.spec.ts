@@ -6,7 +6,7 @@ import { replyTopic } from './reply-records.js';
 const reply = { status: 200, headers: {}, body: '', base64: false } as const;
 
 describe('answers over the log', () => {
-  // docs/adr/0062
+  // docs/adr/0011
   it('whose topic is missing arrive when its process has made it anew, and are given up after a while', async () => {
     const log = new InMemoryStreamLog();
     const replies = repliesOverLog(log, { warn: () => undefined }, { againMs: 1 });

@@ -16,7 +16,7 @@ interface Sent {
 
 /**
  * Sends answers to the waiting process over its reply topic. Answers of one turn of the event loop are batched. Those
- * whose topic is missing are sent again for a while (docs/adr/0062), and then dropped: their process has ended.
+ * whose topic is missing are sent again for a while (docs/adr/0011), and then dropped: their process has ended.
  */
 export const repliesOverLog = (
   log: Pick<StreamLog, 'publishEach'>,

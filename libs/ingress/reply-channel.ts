@@ -45,7 +45,7 @@ export const openReplyChannel = async (options: ReplyChannelOptions): Promise<Re
 
 /**
  * A channel that tries itself: while no answers come, it sends a record to itself now and then. Its topic may be deleted
- * under it, or its consumer be lost, and every answer with them. It then makes them anew (docs/adr/0062).
+ * under it, or its consumer be lost, and every answer with them. It then makes them anew (docs/adr/0011).
  */
 class TriedChannel implements ReplyChannel {
   readonly relay: ResponseRelay;

@@ -22,7 +22,7 @@ const setUp = async (...processes: readonly string[]) => {
   return { world, log, sweep, look };
 };
 
-// docs/adr/0062
+// docs/adr/0011
 describe('the sweep of topics of processes that ended', () => {
   it('deletes a topic when its process was absent in several looks over a while, and says so', async () => {
     const { world, log, sweep, look } = await setUp('p0', 'p1');

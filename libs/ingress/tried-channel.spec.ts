@@ -32,7 +32,7 @@ const answered = async (log: InMemoryStreamLog, { relay }: ReplyChannel): Promis
   return (await waiting)?.status;
 };
 
-// docs/adr/0062
+// docs/adr/0011
 describe('the channel of answers', () => {
   it('whose topic is deleted is made anew, says so once and that it is over, and answers again', async () => {
     const { log, said, opened } = await setUp();

@@ -17,7 +17,7 @@ export interface ClockSkew {
 /**
  * The clock that the processes of an installation share: the time of a server that all of them use, read now and then
  * and carried on by the monotonic clock in between. Neither a wrong wall clock of a machine nor one that is set while
- * the process runs moves it, and it goes on while the server is away (docs/adr/0063-one-clock.md).
+ * the process runs moves it, and it goes on while the server is away (docs/adr/0011-roles-as-processes.md).
  *
  * Each reading bounds the server's time: it was asked for before and answered after that moment. The clock moves only
  * as far as the bounds demand. So a reading that took long, because the process or the server was stopped in between,

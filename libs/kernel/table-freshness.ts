@@ -4,7 +4,7 @@ import { pause } from '#libs/async/pause.js';
 import { type Position } from './events.js';
 import { asError } from './error-message.js';
 
-/** Tells whether the tables in memory are new enough to decide about an event (docs/adr/0040). */
+/** Tells whether the tables in memory are new enough to decide about an event (docs/adr/0007). */
 export interface FreshTables {
   /**
    * Resolves with true when the tables hold every change that a command had answered before this call. Resolves with

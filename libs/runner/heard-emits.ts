@@ -32,7 +32,7 @@ interface Heard {
 /**
  * The emits of other sources that a source has run, however many. For each emitter and subscription they arrive in the
  * order of their event ids: the emitter's lane, the router and the source's lane keep it, and a crash repeats from some
- * place on (docs/adr/0038). So an arrival tells that no earlier one comes for the first time after it. What is in flight
+ * place on (docs/adr/0002). So an arrival tells that no earlier one comes for the first time after it. What is in flight
  * is no progress: after a crash it comes again and must run.
  */
 export class HeardEmits {

@@ -1,4 +1,4 @@
-/** Notes the runs in flight, so that a run that kills its host each time can be given up (docs/adr/0016). */
+/** Notes the runs in flight, so that a run that kills its host each time can be given up (docs/adr/0006). */
 import {
   closeSync,
   fsyncSync,

@@ -58,7 +58,7 @@ export interface BoundCall {
   readonly dynamicProps?: readonly ConfigurableProp[];
 }
 
-/** Share of an outcome in the memory budget of all runs (docs/adr/0016). */
+/** Share of an outcome in the memory budget of all runs (docs/adr/0006). */
 export interface HeldMemory {
   readonly bytes: number;
   /** Releases the bytes once the outcome is committed, or once it is certain not to be. Idempotent. */

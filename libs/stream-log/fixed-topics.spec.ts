@@ -8,7 +8,7 @@ import { createFixedTopics, keepFixedTopics } from './fixed-topics.js';
 let keeping: RunningWork | undefined;
 afterEach(() => keeping?.stop());
 
-// docs/adr/0062
+// docs/adr/0011
 describe.each(['per_emitter', 'shared'])('the fixed topics of the layout %s', (layout) => {
   it('are made anew when somebody deletes them, with a line for each', async () => {
     const log = new InMemoryStreamLog();

@@ -88,7 +88,7 @@ describe('the Kafka clients', () => {
         return [...text.matchAll(KAFKA)].map(([, from, called]) => [join(folder, file), from ?? called ?? ''] as const);
       });
 
-  // docs/adr/0037-the-kafka-wire.md
+  // docs/adr/0012-kafka-groups.md
   it('are used by their public API, and in the product by the wire and by administration alone', () => {
     const imports = ['apps', 'libs', 'test', 'tools'].flatMap(importsOf);
     expect(imports.length).toBeGreaterThan(0);

@@ -80,7 +80,7 @@ const lines = (role: Server, text: string): number =>
   role.lastOutput.split('\n').filter((line) => line.includes(text)).length;
 const readyOf = async (role: Server): Promise<string> => (await fetch(`${role.url}/readyz`)).text();
 
-// docs/adr/0062
+// docs/adr/0011
 describe('what a process made at its start', () => {
   it('is made anew when an administrator deletes the topics of answers, with one line and one more at the end', async () => {
     const before = await replyTopics();

@@ -1,4 +1,4 @@
-/** Memory budget of all runs in flight, with the rule that no process waits indefinitely (docs/adr/0016). */
+/** Memory budget of all runs in flight, with the rule that no process waits indefinitely (docs/adr/0006). */
 
 /** Time for which the holder of the pass may keep others waiting before its largest run is ended. */
 const PASS_MS = 10_000;

@@ -68,7 +68,7 @@ export interface SendOptions {
   readonly records?: Packable;
   /**
    * How long the operation may wait to be written together with a later operation on its file. At 100 events/s a separate
-   * write takes the writer thread 0.3 ms, and wakes both threads (docs/adr/0054).
+   * write takes the writer thread 0.3 ms, and wakes both threads (docs/adr/0049).
    */
   readonly lingerMs?: number;
 }

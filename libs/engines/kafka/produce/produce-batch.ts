@@ -67,7 +67,7 @@ export class PartitionQueue implements PartitionId {
 
   /**
    * Takes out the batch and what waits of the same calls. A later record of a call must not be stored without an earlier
-   * one: the caller publishes both again, and a listener would take the earlier for a repeat (docs/adr/0038).
+   * one: the caller publishes both again, and a listener would take the earlier for a repeat (docs/adr/0002).
    */
   refuse(): readonly Outgoing[] {
     const refused = this.batch?.records ?? [];

@@ -11,7 +11,7 @@ const REQUEST_BYTES = 4 << 20;
 const PRODUCE_MS = 10_000;
 /**
  * Pause after an answer, in which the records of a busy process gather. Fewer and larger requests cost every later step
- * less: with eight sources a fifth of the CPU (docs/adr/0053). A record that comes after a rest goes at once.
+ * less: with eight sources a fifth of the CPU (docs/adr/0012). A record that comes after a rest goes at once.
  */
 const GATHER_MS = 5;
 

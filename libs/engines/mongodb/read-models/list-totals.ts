@@ -4,7 +4,7 @@ import { fieldName, type StoredDoc } from './read-model-documents.js';
 import { isDuplicateKey } from '../server-errors.js';
 
 /**
- * Totals of the lists that a schema counts, each a document beside those that it counts (docs/adr/0047). A batch writes
+ * Totals of the lists that a schema counts, each a document beside those that it counts (docs/adr/0014). A batch writes
  * its number (`at`) to the totals that it changes, then its documents, then each total with the number again (`of`). When
  * the two numbers of a total differ, a batch is changing it or has died, and the next reader counts the list. A batch that
  * finds such a total removes `of`, because the total before the batch is unknown.

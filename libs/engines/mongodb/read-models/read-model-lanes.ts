@@ -26,7 +26,7 @@ export class ReadModelLanes {
     generation: number,
     ids: readonly string[],
   ): Promise<readonly ClaimedLane<D>[]> {
-    // A total needs one writer (docs/adr/0047).
+    // A total needs one writer (docs/adr/0014).
     if (schema.counted) throw new Error(`the lists of ${schema.name} have totals, so it cannot have lanes`);
     const documents = this.generations.documents(schema.name, generation);
     const claimed: ClaimedLane<D>[] = [];
