@@ -32,7 +32,7 @@ export class WakeablePause {
   private resume: (() => void) | undefined;
   private woken = false;
 
-  /** Resolves after `ms` milliseconds (without `ms`: never by itself), or when `wake` is called. */
+  /** Resolves after `ms` milliseconds (without `ms`: never on its own), or when `wake` is called. */
   async wait(ms?: number): Promise<void> {
     if (!this.woken) {
       let timer: NodeJS.Timeout | undefined;

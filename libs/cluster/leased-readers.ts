@@ -21,7 +21,7 @@ export interface LeasedReadersOptions {
   readonly leases: Leases;
   readonly upcasters: Upcasters;
   readonly projections: readonly Projection[];
-  /** By the name of their lease. */
+  /** Keyed by the name of their lease. */
   readonly reactors: Readonly<Record<string, () => Reactor>>;
   readonly streamReadModels: readonly SharedReadModel[];
   readonly logger: Pick<Logger, 'error'>;

@@ -29,7 +29,8 @@ export interface NamedDataStore {
 
 /**
  * Creates data stores and gives them names. A name is reserved before its store has it, and released after the store
- * has lost it. Each step repeats harmlessly, so whoever needs a name that a crash left ends what the crash interrupted.
+ * has lost it. Each step repeats harmlessly, so the next command that needs such a name completes what a crash
+ * interrupted.
  */
 @Injectable()
 export class DataStoreNames {

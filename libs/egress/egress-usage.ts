@@ -15,7 +15,7 @@ const MOST_SHOWN = 100;
 
 /** Counts the finished connections of each source (docs/reference/component-model.md#egress-usage). */
 export class EgressUsage {
-  /** In the order of their last connection. */
+  /** Ordered by their last connection. */
   private readonly sources = new Map<string, Usage>();
 
   note(sourceId: string, { sent, received, error }: EgressConnection): void {

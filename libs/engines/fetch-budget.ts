@@ -37,7 +37,7 @@ export interface BudgetUsage {
  */
 export class FetchBudget {
   private used = 0;
-  /** Calls of those that wait for room, in the order of their turns. */
+  /** Callbacks of the lanes that wait for room, in the order of their turns. */
   private readonly waiting = new Set<() => void>();
   private readonly sheddable = new Set<Sheddable>();
   private scheduled = false;
@@ -45,7 +45,7 @@ export class FetchBudget {
 
   constructor(readonly limit: number = shareOfHeap()) {}
 
-  /** Negative after a record or a fetch that was larger than the room. */
+  /** Bytes that are free. Negative after a record or a fetch that exceeded them. */
   get free(): number {
     return this.limit - this.used;
   }

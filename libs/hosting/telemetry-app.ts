@@ -10,7 +10,7 @@ export interface TelemetryAppOptions extends TelemetryPorts {
 }
 
 /**
- * Creates the app with `/healthz`, `/readyz` and `/metrics` for a process without an API. It does not listen by itself.
+ * Creates the app with `/healthz`, `/readyz` and `/metrics` for a process without an API. The caller makes it listen.
  */
 export const createTelemetryApp = async (options: TelemetryAppOptions): Promise<NestExpressApplication> => {
   const app = await NestFactory.create<NestExpressApplication>(TelemetryModule.forRoot(options), {

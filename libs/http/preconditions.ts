@@ -53,7 +53,7 @@ const tagged = (reply: unknown, request: Request, response: Response): unknown =
   if (known === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return reply;
   const tags = known.trim() === '*' ? [tag] : tagsOf('If-None-Match', known);
   if (!Object.values(request.params).includes(resource.id)) {
-    // Express answers 304 by itself while the header is there.
+    // Express answers 304 on its own while the header is there.
     delete request.headers['if-none-match'];
     return reply;
   }

@@ -12,7 +12,7 @@ export class BoundedMap<K, V> {
     return this.entries.get(key);
   }
 
-  /** Keeps the entry's place when the key is known. An entry above the limit by itself is not kept. */
+  /** Keeps the entry's place when the key is known. An entry that alone exceeds the limit is not kept. */
   set(key: K, value: V): void {
     const before = this.entries.get(key);
     if (before !== undefined) this.size -= this.sizeOf(key, before);

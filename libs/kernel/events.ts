@@ -9,7 +9,7 @@ export interface DomainEvent {
 
 export interface Actor {
   readonly userId: string;
-  /** Null when the system acts by itself (bootstrap, reactors). */
+  /** Null when the system acts on its own (bootstrap, reactors). */
   readonly apiKeyId: string | null;
 }
 

@@ -68,7 +68,7 @@ export class Faults {
     this.options.say(`over: ${known.text}`, { ...known.fields, ms, times: known.times });
   }
 
-  /** From here on nothing is said. */
+  /** Once set, no fault is reported. */
   close(): void {
     this.isClosed = true;
     for (const [cause, known] of this.open) this.drop(cause, known);

@@ -42,7 +42,7 @@ export class InFlightMap<K, V> {
     return value;
   }
 
-  /** In the order in which the keys came. */
+  /** Iterates in the order in which the keys were added. */
   *values(): IterableIterator<V> {
     for (const { value } of this.slots.values()) yield value as V;
   }

@@ -5,7 +5,7 @@ import { asError } from './error-message.js';
 
 /** Work in progress. */
 export interface RunningWork {
-  /** Resolves with the reason when the work ends by itself; never resolves otherwise. */
+  /** Resolves with the reason when the work ends on its own; never resolves otherwise. */
   readonly ended?: Promise<Error>;
   /** Resolves when the work writes no more. */
   stop(): Promise<void>;
@@ -16,7 +16,7 @@ export interface LeasedWorkOptions {
   readonly name: string;
   readonly leases: Pick<Leases, 'acquire'>;
   readonly start: () => Promise<RunningWork>;
-  /** Called when the work ended by itself or could not start. It is retried, here or in another process. */
+  /** Called when the work ended on its own or could not start. It is retried, here or in another process. */
   readonly onFailure: (error: Error) => void;
   /** Delay in ms before each attempt to acquire the lease, so that a busy process leaves it to others. */
   readonly hesitateMs?: () => number;

@@ -69,7 +69,7 @@ export class UsageMeter implements Usage {
     });
   }
 
-  /** Stores the remaining counts and stops flushing by itself. Rejects when that fails. */
+  /** Stores the remaining counts and stops the periodic flush. Rejects when that fails. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.timer);

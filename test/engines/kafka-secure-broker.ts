@@ -21,9 +21,9 @@ export interface SecureKafkaBroker {
   readonly plaintext: string;
   /** Signs the broker's certificate. */
   readonly authority: Authority;
-  /** Of a client, which the port `mutual` takes. */
+  /** Certificate of a client, which the port `mutual` accepts. */
   readonly client: Certified;
-  /** Of an authority that the broker does not know. */
+  /** An authority that the broker does not know. */
   readonly stranger: Authority;
   stop(): Promise<void>;
 }

@@ -19,7 +19,7 @@ export const removeNamespace = async ({ kafka, prefix, mongo }: Namespace): Prom
     if (topics.length > 0) await admin.deleteTopics({ topics });
     const { groups } = await admin.listGroups();
     const ids = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix));
-    // A group whose last member was killed is not empty yet. The broker drops it by itself.
+    // A group whose last member was killed is not empty yet. The broker drops it later.
     await admin.deleteGroups(ids).catch((error: unknown) => {
       if (!/delet/i.test(String(error))) throw error;
     });

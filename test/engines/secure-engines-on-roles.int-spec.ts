@@ -57,7 +57,7 @@ const tellsNoSecret = (text: string): void => {
   for (const secret of SECRETS) expect(text).not.toContain(secret);
 };
 
-/** Starts a role that is to end by itself. */
+/** Starts a role that must end on its own. */
 const ended = async (env: NodeJS.ProcessEnv): Promise<{ code: number | null; text: string }> => {
   const settings: NodeJS.ProcessEnv = { ...process.env, ...instance.server.settings, SLUICE_PORT: '0', ...env };
   const role = spawn(process.execPath, [join(ROOT, 'dist/apps/router/src/main.js')], { env: settings, cwd: scratch });

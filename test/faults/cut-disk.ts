@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, r
 import { join } from 'node:path';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 
-/** Longest time that ext4 waits before it writes its journal by itself. Nothing but a sync makes a write durable earlier. */
+/** Longest time that ext4 waits before it writes its journal on its own. Nothing but a sync makes a write durable earlier. */
 const JOURNAL_S = 300;
 
 /**

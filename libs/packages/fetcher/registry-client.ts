@@ -6,7 +6,7 @@ import { type RegistryRules } from '../registry-rules.js';
 import { wrongShape } from './json-shape.js';
 import { type FetchOrder } from './message.js';
 
-/** A package that cannot be had. The message is for the author of the component, and names the package. */
+/** A package that is not available. The message is for the author of the component, and names the package. */
 export class Refusal extends Error {
   /** Lets npm's resolver tell it from its own errors. */
   readonly code = 'SLUICE_REFUSED';

@@ -133,7 +133,7 @@ const idealTree = async (roots: readonly Root[], packuments: Packuments, folder:
   }
 };
 
-/** The packages that the root reaches, without optional ones that cannot be had or do not run here. */
+/** The packages that the root reaches, without optional ones that are not available or do not run here. */
 const usedNodes = (root: TreeNode): readonly TreeNode[] => {
   const left = new Set<TreeNode>();
   const all = reachable(root, left);

@@ -143,7 +143,7 @@ export class PackageFiles {
     if (shim !== undefined) return { path: shim, namespace: SHIM };
     const found = await this.find(hooks, this.own ? { ...args, resolveDir: path.dirname(args.importer) } : args);
     const result = found === undefined ? await this.atPlace(hooks, args.path, args) : this.targetOf(found);
-    // esbuild then resolves by itself: it also knows whether the file is an ES module, and reports a missing one.
+    // esbuild then resolves the import itself: it also knows whether the file is an ES module, and reports a missing one.
     return found !== undefined && result?.namespace === 'file' ? undefined : result;
   }
 

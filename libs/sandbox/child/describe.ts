@@ -226,7 +226,7 @@ const checkRun = (metadata: ComponentMetadata, component: ComponentObject): void
   );
 };
 
-/** Warns of a source that nothing starts by itself (docs/reference/component-model.md#no-interface). */
+/** Warns of a source that nothing starts automatically (docs/reference/component-model.md#no-interface). */
 const warnOfInterfaces = (metadata: ComponentMetadata, warnings: Warnings): void => {
   const { kind, hasAdditionalProps, configurableProps } = metadata;
   if (kind !== 'source') return;

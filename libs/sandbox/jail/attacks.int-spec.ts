@@ -378,7 +378,7 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     await expectOthersUnharmed();
   });
 
-  // Never run where it is not promised: it would end every process of whoever runs the tests.
+  // Never run where it is not promised: it would end every process of the user who runs the tests.
   promised('server_process', 'cannot kill a process of the host', async () => {
     await attack(
       `try { process.kill(args, 'SIGKILL') } catch {} process.kill(-1, 'SIGKILL'); return 'alive'`,

@@ -130,7 +130,7 @@ export class JailedProcess {
     else sent?.();
   }
 
-  /** Closes the socket to the child, which then exits by itself. */
+  /** Closes the socket to the child, which then exits on its own. */
   hangUp(): void {
     this.down.end();
   }

@@ -5,7 +5,7 @@ const MAX_BYTES = 256 * 1024;
 
 /** Sizes of whole lists, which SQLite finds by counting, until the collection is written to. */
 export class Totals {
-  /** By table and query. */
+  /** Keyed by table and query. */
   private readonly found = new BoundedMap<string, { readonly version: number; readonly total: number }>(
     MAX_BYTES,
     (key) => bytesOfText(key) + 128,

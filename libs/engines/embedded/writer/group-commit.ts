@@ -71,7 +71,7 @@ export class GroupCommit {
       return outcomes;
     } catch (error) {
       this.operations.reset();
-      // SQLite rolls back by itself on some errors (disk full), and then there is nothing left to roll back.
+      // SQLite rolls back automatically on some errors (disk full), and then there is nothing left to roll back.
       if (this.db.inTransaction()) this.db.exec('ROLLBACK');
       throw error;
     }

@@ -18,7 +18,7 @@ export interface BrokerSettings {
 /** The codes of a user without the right to describe the cluster. */
 const REFUSED: ReadonlySet<string> = new Set(['CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED']);
 
-/** Reads them with a connection that is closed again. */
+/** Opens a connection for each read of the settings, and closes it afterwards. */
 export const brokerSettings = (
   brokers: readonly string[],
   clientId: string,

@@ -13,7 +13,7 @@ import { isDuplicateKey } from '../server-errors.js';
 type Operation = AnyBulkWriteOperation<StoredDoc>;
 type Total = Pick<StoredDoc, '_id' | 'at' | 'total' | 'of'>;
 
-/** Number of the next batch, and what was noted for it (`countedAt`). */
+/** Number of the next batch, and the text that `countedAt` made for it. */
 interface Batches {
   readonly batch: number;
   readonly counted?: string | undefined;

@@ -31,7 +31,7 @@ export const operationOf = (operations: BatchOperations, write: DocumentWrite): 
   }
 };
 
-/** Writes the documents of one numbered batch in order. Each is guarded by itself, so any part may be repeated. */
+/** Writes the documents of one numbered batch in order. Each has its own guard, so any part may be repeated. */
 export class DocumentBatch {
   private readonly operations: BatchOperations;
   /** Ids of the totals that the batch changes. */

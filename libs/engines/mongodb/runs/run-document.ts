@@ -13,14 +13,14 @@ export interface RunDocument {
   readonly commitId: string;
   readonly through: number;
   readonly above: readonly number[];
-  /** Of the newest done invocation. */
+  /** Origin of the newest invocation that is done. */
   readonly origin?: LaneOrigin;
   readonly lastEventId: string;
   /** JSON text by encoded channel. */
   readonly dedupe?: Readonly<Record<string, string>>;
-  /** By encoded key. */
+  /** Keyed by the encoded key. */
   readonly db?: Readonly<Record<string, string>>;
-  /** By encoded emitter and subscription. */
+  /** Keyed by the encoded emitter and subscription. */
   readonly heard?: Readonly<Record<string, EmitProgress>>;
   /** By chunk number, see RunInbox. */
   readonly inbox?: Readonly<Record<string, readonly string[]>>;
