@@ -3,6 +3,7 @@ import { type Source } from '#test/harness/api-client.js';
 import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
 import { jsonOf, send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
 
 const instance = useInstance();
 
@@ -64,11 +65,17 @@ describe('a reply of a component', () => {
     ['x-split', 'a\r\nset-cookie: b=c'],
     ['bad name', 'x'],
     ['', 'x'],
-  ])('with header %j fails alone, with a text that names it', async (name, value) => {
+  ])('with header %j fails alone, with an error that names it', async (name, value) => {
     const answer = await instance.post(obedient, { headers: { [name]: value }, body: 'never' });
     expect(answer.status).toBe(500);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'run_failed', error: expect.stringContaining('respond:') });
-    expect(answer.text).toContain(name === '' ? 'header name' : name);
+    const { code, details } = JSON.parse(answer.text) as { code: string; details: { invocation_id: string } };
+    expect(code).toBe('run_failed');
+    const error = await eventually('the error of the run', async () => {
+      const found = (await instance.history(obedient, 1, '$errors')).map(({ event }) => JSON.stringify(event));
+      return found.find((text) => text.includes(details.invocation_id));
+    });
+    expect(error).toContain('respond:');
+    expect(error).toContain(name === '' ? 'header name' : name);
     expect(answer.headers['set-cookie']).toBeUndefined();
     await serverLives();
   });

@@ -228,10 +228,15 @@ describe('customResponse', () => {
   });
 
   // docs/reference/rest-api.md#endpoint-custom-response
-  it('answers 500 with the error when run threw before it', async () => {
-    const answer = await instance.post(await instance.deploy(answering(`throw new Error('no idea');`)), {});
+  it('answers 500 when run threw before it, and tells the owner alone what', async () => {
+    const source = await instance.deploy(answering(`throw new Error('no idea');`));
+    const answer = await instance.post(source, {});
     expect(answer.status).toBe(500);
-    expect(jsonOf(answer)).toMatchObject({ error: expect.stringContaining('no idea') });
+    expect(answer.text).not.toContain('no idea');
+    const [error] = await instance.history(source, 1, '$errors');
+    const { original_context: context, error: told } = error?.event as Record<string, Record<string, unknown>>;
+    expect(told).toMatchObject({ message: 'no idea' });
+    expect(jsonOf(answer)).toMatchObject({ code: 'run_failed', details: { invocation_id: context?.['id'] } });
   });
 
   it.each(['99', '600', '"abc"', '200.5'])('throws on the status %s', async (status) => {

@@ -96,9 +96,10 @@ describe('$.service.db', () => {
       props: `${CUSTOM_HTTP}, db: '$.service.db'`,
       members: `run() { this.db.set('heavy', 'x'.repeat(70_000)); },`,
     });
-    const answer = await instance.post(await instance.deploy(code));
-    expect(answer.status).toBe(500);
-    expect(answer.text).toMatch(/heavy/);
+    const source = await instance.deploy(code);
+    expect((await instance.post(source)).status).toBe(500);
+    const [error] = await instance.history(source, 1, '$errors');
+    expect(JSON.stringify(error?.event)).toMatch(/heavy/);
   });
 });
 
