@@ -35,9 +35,13 @@ export class KafkaWorld {
     await Promise.all(this.logs.splice(0).map((log) => log.close()));
     // Opens another log, because those of the test may have been cut off.
     const log = await this.open({ durability: 'best_effort' });
-    await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
-    await log.deleteTopic(TOPIC_NEWS);
-    await log.close();
+    try {
+      await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
+      await log.deleteTopic(TOPIC_NEWS);
+    } finally {
+      // A connection that stays open would keep the test run from ending.
+      await log.close();
+    }
   }
 }
 
