@@ -30,9 +30,11 @@ export class KafkaWorld {
     return log;
   }
 
-  async close(): Promise<void> {
+  /** Closes the logs and deletes the topics. Topics on brokers that the test throws away may stay: `keepTopics`. */
+  async close({ keepTopics = false } = {}): Promise<void> {
     if (this.logs.length === 0) return;
     await Promise.all(this.logs.splice(0).map((log) => log.close()));
+    if (keepTopics) return;
     // Opens another log, because those of the test may have been cut off.
     const log = await this.open({ durability: 'best_effort' });
     try {
