@@ -13,8 +13,9 @@ import { WalSignals } from './wal-signals.js';
  */
 
 const PERIOD_MS = 300;
-/** While a log is large, because more is written than in usual operation. */
+/** While a log is large, because more is written than in usual operation. Each pass copies busy pages once more. */
 const SHORT_PERIOD_MS = 20;
+const LARGE_PAGES = 8_192;
 /** The writer adds pages during a pass. Each further pass has fewer to copy. */
 const MOST_PASSES = 8;
 /**
@@ -64,7 +65,7 @@ const serve = (port: MessagePort, data: WriterThreadData): void => {
         tell({ type: 'failed', file, message: messageOf(error) });
       }
     }
-    next = setTimeout(round, pages < RESTART_PAGES ? PERIOD_MS : SHORT_PERIOD_MS);
+    next = setTimeout(round, pages < LARGE_PAGES ? PERIOD_MS : SHORT_PERIOD_MS);
   };
 
   port.on('message', () => {
