@@ -34,7 +34,6 @@ export const contexts = [
   eventsContext,
   auditContext,
   routingContext,
-
   platformEventsContext,
 ] as const;
 

@@ -41,7 +41,7 @@ export interface WaitingHeaders {
 
 /**
  * Durable store of what is due at a time, ordered by that time (docs/adr/0070). An entry waits; the pump publishes its
- * record and sets it out; whoever ends its work removes it. A record that is read twice carries the same ids.
+ * record and sets it out; the consumer that ends its work removes it. A record that is read twice carries the same ids.
  */
 export interface DueStore {
   /** Resolves when durable. An entry that is out and is put again waits again. A repeat changes nothing. */

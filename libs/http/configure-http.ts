@@ -78,7 +78,7 @@ export const configureHttp = (app: NestExpressApplication, options: ConfigureHtt
   if (options.shuttingDown) app.use(refuseWhen(options.shuttingDown));
   if (options.noRoom) app.use(refuseAdditions(options.noRoom));
   if (options.serves !== undefined && options.serves !== 'everything') app.use(refuseOtherHalf(options.serves));
-  app.use(openApiRoute(app, options.release ?? { version: '0.0.0' }));
+  app.use(openApiRoute(app, options.release));
   const callers = app.get<Callers>(CALLERS);
   const { bodies } = app.get<HttpBytes>(BYTES_IN_FLIGHT);
   // The body of a request without a known key is not read, because the guard refuses that request anyway.

@@ -7,7 +7,7 @@ import { type FixedAnswer, fixedAnswer, sendFixed } from './fixed-answer.js';
  * Serves `GET /v1/openapi.json`, `GET /v1/docs`, which shows it, and `GET /v1`, which names both, without an API key.
  * Builds them at the first request and keeps them.
  */
-export const openApiRoute = (app: INestApplication, release: Release): RequestHandler => {
+export const openApiRoute = (app: INestApplication, release: Release | undefined): RequestHandler => {
   let made: Promise<Documents> | undefined;
   return (request, response, next) => {
     const path = request.path;
@@ -33,7 +33,7 @@ const PATHS = ['/v1', '/v1/openapi.json', '/v1/docs'] as const;
 
 const isDocument = (path: string): path is keyof Documents => (PATHS as readonly string[]).includes(path);
 
-const documentsOf = async (app: INestApplication, release: Release): Promise<Documents> => {
+const documentsOf = async (app: INestApplication, release: Release | undefined): Promise<Documents> => {
   const [{ openApiText, buildOpenApi }, { docsPage, DOCS_POLICY }] = await Promise.all([
     import('./openapi.js'),
     import('./docs-page.js'),

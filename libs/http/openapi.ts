@@ -25,7 +25,7 @@ export interface Release {
   readonly publicUrl?: string | undefined;
 }
 
-export const UNRELEASED: Release = { version: '0.0.0' };
+const UNRELEASED: Release = { version: '0.0.0' };
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
 /**

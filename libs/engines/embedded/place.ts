@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { checkedDatabases } from './verify.js';
+import { logBytes } from './writer/checkpoints.js';
 import { FILES } from './writer/schema.js';
 
 /** Where the directory was used last. A copy has another inode, and another machine another id. */
@@ -30,8 +31,7 @@ export const checkMoved = (dataDir: string, warn: (text: string) => void): void 
 };
 
 /** A server that ends in order leaves its write-ahead logs empty. */
-const wasInUse = (dataDir: string): boolean =>
-  FILES.some((file) => (statSync(join(dataDir, `${file}.db-wal`), { throwIfNoEntry: false })?.size ?? 0) > 0);
+const wasInUse = (dataDir: string): boolean => FILES.some((file) => logBytes(dataDir, file) > 0);
 
 /** Containers have no machine id, and a volume keeps its inode. */
 const placeOf = (dataDir: string): string =>

@@ -12,7 +12,7 @@ const LARGE_BYTES = 64 << 20;
 const SMALL_BYTES = 32 << 20;
 const LOOK_MS = 5_000;
 const LOOKS = 3;
-/** A thread that has said nothing for so long, while its log is large, stands still. */
+/** A thread that has not answered for this time, while its log is large, stands still. */
 const SILENT_MS = 10_000;
 
 export interface CheckpointFigures {
@@ -146,5 +146,6 @@ const causeOf = ({ failure, heardAt, remaining }: Figures): string => {
     : 'more is written than the disk copies';
 };
 
-const logBytes = (dataDir: string, file: FileName): number =>
+/** Size of a write-ahead log's file, 0 when there is none. */
+export const logBytes = (dataDir: string, file: FileName): number =>
   statSync(join(dataDir, `${file}.db-wal`), { throwIfNoEntry: false })?.size ?? 0;
