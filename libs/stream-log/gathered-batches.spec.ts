@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { GatheredBatches, type GatheringOptions } from './gathered-batches.js';
 import { type LaneBatch, type StoredRecord } from './stream-log.js';
 
@@ -36,29 +36,31 @@ const gathering = (options: Partial<GatheringOptions> & { readonly gatherMs: num
   return { gathered, took };
 };
 
-const past = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe('GatheredBatches', () => {
-  it('gathers the batches that come before the write is due, lane by lane', async () => {
+  // Writes are due at multiples of the pause since the process began, so real time would make some of them due at once.
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('gathers the batches that come before the write is due, lane by lane', () => {
     const { gathered, took } = gathering({ gatherMs: 1 });
     gathered.add(batchOf('a', ['1', '2']), false);
     gathered.add(batchOf('b', ['1']), false);
     gathered.add(batchOf('a', ['3'], 2), false);
-    await past(10);
+    jest.advanceTimersByTime(10);
     expect(took).toEqual([['a3', 'b1']]);
   });
 
-  it('is due now for a batch that somebody waits for, and when hurried', async () => {
+  it('is due now for a batch that somebody waits for, and when hurried', () => {
     const { gathered, took } = gathering({ gatherMs: LONG });
     gathered.add(batchOf('a', ['1']), true);
-    await past(5);
+    jest.advanceTimersByTime(5);
     gathered.add(batchOf('b', ['1']), false);
     gathered.hurry();
-    await past(5);
+    jest.advanceTimersByTime(5);
     expect(took).toEqual([['a1'], ['b1']]);
   });
 
-  it('takes no more characters at once than one write may hold, but at least one lane, and goes on with the others', async () => {
+  it('takes no more characters at once than one write may hold, but at least one lane, and goes on with the others', () => {
     const { gathered, took } = gathering({ gatherMs: LONG });
     const large = 'x'.repeat(3 << 20);
     for (const [lane, value] of [
@@ -70,7 +72,7 @@ describe('GatheredBatches', () => {
       gathered.add(batchOf(lane, [value]), false);
     }
     gathered.hurry();
-    await past(20);
+    jest.advanceTimersByTime(20);
     expect(took).toEqual([['a1'], ['b1'], ['c1', 'd1']]);
   });
 
@@ -92,24 +94,19 @@ describe('GatheredBatches', () => {
   });
 
   it('writes what it could not write with what came since, in order, after the pause', () => {
-    jest.useFakeTimers();
-    try {
-      const { gathered, took } = gathering({ gatherMs: 10 });
-      const acked: number[] = [];
-      gathered.add(batchOf('a', ['1', '2'], 0, acked), false);
-      gathered.add(batchOf('b', ['1']), false);
-      const failed = gathered.shift();
-      gathered.add(batchOf('a', ['3'], 2, acked), false);
-      gathered.putBack(failed, 100);
-      gathered.add(batchOf('a', ['4'], 3, acked), true);
-      jest.advanceTimersByTime(99);
-      expect(took).toEqual([]);
-      jest.advanceTimersByTime(2);
-      expect(took).toEqual([['a4', 'b1']]);
-      expect(acked).toEqual([]);
-    } finally {
-      jest.useRealTimers();
-    }
+    const { gathered, took } = gathering({ gatherMs: 10 });
+    const acked: number[] = [];
+    gathered.add(batchOf('a', ['1', '2'], 0, acked), false);
+    gathered.add(batchOf('b', ['1']), false);
+    const failed = gathered.shift();
+    gathered.add(batchOf('a', ['3'], 2, acked), false);
+    gathered.putBack(failed, 100);
+    gathered.add(batchOf('a', ['4'], 3, acked), true);
+    jest.advanceTimersByTime(99);
+    expect(took).toEqual([]);
+    jest.advanceTimersByTime(2);
+    expect(took).toEqual([['a4', 'b1']]);
+    expect(acked).toEqual([]);
   });
 
   it('drops a lane without acknowledging it', () => {
@@ -124,59 +121,49 @@ describe('GatheredBatches', () => {
   });
 
   it('gathers longer the more documents come, also after a burst', () => {
-    jest.useFakeTimers();
-    try {
-      const gathered = new GatheredBatches({ gatherMs: 10, gatherManyMs: 250, newest: all, onDue: () => undefined });
-      /** Goes on for five seconds at this rate. Returns the shortest time between two writes, and the longest. */
-      const writing = (perMs: number): readonly [shortest: number, longest: number] => {
-        const times: number[] = [];
-        for (const start = performance.now(); performance.now() - start < 5_000;) {
-          gathered.add(batchOf('a', ['1']), false);
-          const before = performance.now();
-          jest.advanceTimersToNextTimer();
-          const lanes = gathered.shift();
-          times.push(performance.now() - before);
-          gathered.wrote(lanes, perMs * (performance.now() - before));
-        }
-        const last = times.slice(Math.floor(times.length / 2));
-        return [Math.min(...last), Math.max(...last)];
-      };
-      expect(writing(0.01)).toEqual([10, 10]);
-      expect(writing(0.1)).toEqual([25, 25]);
-      expect(writing(0.5)).toEqual([10, 10]);
-      expect(writing(3)).toEqual([250, 250]);
-      expect(writing(0.1)).toEqual([25, 25]);
-      expect(writing(0.01)).toEqual([10, 10]);
-    } finally {
-      jest.useRealTimers();
-    }
+    const gathered = new GatheredBatches({ gatherMs: 10, gatherManyMs: 250, newest: all, onDue: () => undefined });
+    /** Goes on for five seconds at this rate. Returns the shortest time between two writes, and the longest. */
+    const writing = (perMs: number): readonly [shortest: number, longest: number] => {
+      const times: number[] = [];
+      for (const start = performance.now(); performance.now() - start < 5_000;) {
+        gathered.add(batchOf('a', ['1']), false);
+        const before = performance.now();
+        jest.advanceTimersToNextTimer();
+        const lanes = gathered.shift();
+        times.push(performance.now() - before);
+        gathered.wrote(lanes, perMs * (performance.now() - before));
+      }
+      const last = times.slice(Math.floor(times.length / 2));
+      return [Math.min(...last), Math.max(...last)];
+    };
+    expect(writing(0.01)).toEqual([10, 10]);
+    expect(writing(0.1)).toEqual([25, 25]);
+    expect(writing(0.5)).toEqual([10, 10]);
+    expect(writing(3)).toEqual([250, 250]);
+    expect(writing(0.1)).toEqual([25, 25]);
+    expect(writing(0.01)).toEqual([10, 10]);
   });
 
   it('is due at the same time as the batches of other read models', () => {
-    jest.useFakeTimers();
-    try {
-      const due: number[] = [];
-      const onDue = (): void => void due.push(performance.now());
-      for (const laterMs of [1, 3, 4]) {
-        jest.advanceTimersByTime(laterMs);
-        const gathered = new GatheredBatches({ gatherMs: 50, gatherManyMs: 250, newest: all, onDue });
-        gathered.add(batchOf('a', ['1']), false);
-      }
-      jest.advanceTimersByTime(100);
-      expect(due).toHaveLength(3);
-      expect(new Set(due).size).toBe(1);
-    } finally {
-      jest.useRealTimers();
+    const due: number[] = [];
+    const onDue = (): void => void due.push(performance.now());
+    for (const laterMs of [1, 3, 4]) {
+      jest.advanceTimersByTime(laterMs);
+      const gathered = new GatheredBatches({ gatherMs: 50, gatherManyMs: 250, newest: all, onDue });
+      gathered.add(batchOf('a', ['1']), false);
     }
+    jest.advanceTimersByTime(100);
+    expect(due).toHaveLength(3);
+    expect(new Set(due).size).toBe(1);
   });
 
-  it('drops what is left when it stops, and is due no more', async () => {
+  it('drops what is left when it stops, and is due no more', () => {
     const { gathered, took } = gathering({ gatherMs: 1 });
     gathered.add(batchOf('a', ['1']), false);
     gathered.stop();
     gathered.add(batchOf('a', ['2']), true);
     gathered.hurry();
-    await past(10);
+    jest.advanceTimersByTime(10);
     expect(took).toEqual([]);
   });
 });
