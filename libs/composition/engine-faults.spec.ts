@@ -12,7 +12,7 @@ import { ENGINE_ERRORS, faultOfAny, FULL_ERRORS } from '#libs/engines/testing/en
 import { ResponseRelay } from '#libs/ingress/response-relay.js';
 import { systemClock } from '#libs/kernel/clock.js';
 import { commandHandler } from '#libs/kernel/handle-command.js';
-import { sourceTopics } from '#libs/runner/source-topics.js';
+import { sourceTopics } from '#libs/runner/source/source-topics.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type OnSettled } from '#libs/stream-log/stream-log.js';
 import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';

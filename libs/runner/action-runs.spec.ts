@@ -3,7 +3,7 @@ import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { type CallRequest } from '#libs/sandbox/index.js';
 import { actionRuns } from './action-runs.js';
 import { propBinder } from './prop-binder.js';
-import { definition } from './testing/source-world.js';
+import { definition } from './source/testing/source-world.js';
 
 const world = (outcome: CallOutcome) => {
   const calls: CallRequest[] = [];

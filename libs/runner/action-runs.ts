@@ -7,9 +7,9 @@ import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { type ComponentCaller, userError } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type InstallPackages } from './packages-beside.js';
-import { faultFields } from './run-log.js';
+import { faultFields } from './fault-fields.js';
+import { secretsOf } from './prop-secrets.js';
 import { type PropBinder, type RunnerLogger } from './runner-ports.js';
-import { secretsOf } from './source-process.js';
 
 export interface ActionRunsDependencies {
   readonly binder: PropBinder;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type EmitProgress } from './run-journal.js';
 import { HEARD_LIMIT, HeardEmits, type HeardPlace, heardPlaceOf } from './heard-emits.js';
-import { invocationHeaders } from './testing/source-world.js';
+import { invocationHeaders } from './source/testing/source-world.js';
 
 const MS = 1_700_000_000_000;
 const positionOf = (n: number): string => `00${MS + n}-0000000000`;

@@ -1,5 +1,5 @@
 import { InFlightMap } from '#libs/kernel/in-flight-map.js';
-import { type Invocation, REPEATABLE } from './run-commit.js';
+import { type Invocation, REPEATABLE } from './invocation.js';
 
 /** Unacknowledged invocations of a source's lane. They are few, because the log bounds what it hands over. */
 export class InFlightInvocations {

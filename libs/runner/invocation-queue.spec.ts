@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { InvocationQueue } from './invocation-queue.js';
-import { type Invocation } from './run-commit.js';
-import { sourceWorld } from './testing/source-world.js';
+import { type Invocation } from './invocation.js';
+import { sourceWorld } from './source/testing/source-world.js';
 
 const { invocation } = sourceWorld();
 const tick = (offset: number, prop = 'timer'): Invocation => invocation(offset, { kind: 'timer', prop });

@@ -1,4 +1,4 @@
-import { type Invocation } from './run-commit.js';
+import { type Invocation } from './invocation.js';
 import { TickCoalescer } from './tick-coalescer.js';
 
 /** Invocations of one source that wait for a run, in lane order. Ticks of a timer wait apart while one of them runs. */

@@ -1,8 +1,8 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
-import { type Invocation } from './run-commit.js';
+import { type Invocation } from './invocation.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
-import { SourceRunner } from './source-runner.js';
+import { SourceRunner } from './source/source-runner.js';
 
 const MAX_LOADED = 1_000;
 /** Pause after another process has committed. Random, so that two processes that both claim a source diverge. */

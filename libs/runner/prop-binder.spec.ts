@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { propBinder } from './prop-binder.js';
-import { definition } from './testing/source-world.js';
+import { definition } from './source/testing/source-world.js';
 
 const vault = {
   put: () => Promise.resolve(),

@@ -4,12 +4,12 @@ import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
-import { type Finished } from './run-commit.js';
+import { type Finished } from './source/run-commit.js';
 import { RunCommitter, type RunCommitterOptions } from './run-committer.js';
 import { CommitTooLarge, type DedupeCache, type RunCommit, StateConflict } from './run-journal.js';
-import { noEvent } from './run-result.js';
+import { noEvent } from './source/run-result.js';
 import { type RunnerMetrics } from './runner-ports.js';
-import { ok } from './testing/fake-sandbox.js';
+import { ok } from './source/testing/fake-sandbox.js';
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });

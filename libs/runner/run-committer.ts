@@ -5,9 +5,9 @@ import { EventIds } from '#libs/stream-log/event-ids.js';
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type HeardEmits } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
-import { buildCommit, type CommittedState, CUTS, type Finished } from './run-commit.js';
+import { buildCommit, type CommittedState, CUTS, type Finished } from './source/run-commit.js';
 import { CommitTooLarge, type RunCommit, type SourceState, StateConflict } from './run-journal.js';
-import { RunLog } from './run-log.js';
+import { RunLog } from './source/run-log.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceRouting } from './source-routing.js';
 

@@ -4,7 +4,7 @@ import { invocationHeaders } from '#libs/stream-log/envelopes.js';
 import { type Consumer, type LaneBatch, REVOKE_MS } from '#libs/stream-log/stream-log.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { LoadedSources } from './loaded-sources.js';
-import { type Invocation } from './run-commit.js';
+import { type Invocation } from './invocation.js';
 import { type RunnerDependencies } from './runner-ports.js';
 
 export interface Runner extends HookRunner {

@@ -1,5 +1,4 @@
 import { type RunOutcome } from '#libs/sandbox/index.js';
-import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 import { SecretFinder } from './secret-finder.js';
 
@@ -77,10 +76,3 @@ export class SecretMask {
 }
 
 export const NO_SECRETS = new SecretMask([]);
-
-/** What a configured request may not show in a log: its password or token, as it is sent too. */
-export const requestSecretsOf = ({ auth }: ConfiguredRequest): readonly string[] => {
-  const { type, username, password, token } = auth ?? {};
-  const basic = type === 'basic' ? [Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64')] : [];
-  return [password, token, ...basic].filter((secret) => typeof secret === 'string');
-};

@@ -1,4 +1,4 @@
-import { type Invocation } from './run-commit.js';
+import { type Invocation } from './invocation.js';
 
 /**
  * Lets one tick of a timer run at a time. Ticks that arrive during it become one, the latest

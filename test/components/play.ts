@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { endpointEvent } from '#libs/ingress/endpoint-event.js';
 import { type DedupeCache } from '#libs/runner/run-journal.js';
-import { runResult } from '#libs/runner/run-result.js';
+import { runResult } from '#libs/runner/source/run-result.js';
 import { replyOf, type RunOutcome, type Sandbox } from '#libs/sandbox/index.js';
 import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';

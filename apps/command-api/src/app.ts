@@ -14,8 +14,8 @@ import { startRegistry } from '#libs/composition/registry.js';
 import { startMaintenance } from '#libs/composition/maintenance.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
-import { hooksOverLog } from '#libs/runner/hooks-over-log.js';
-import { sourceTopics } from '#libs/runner/source-topics.js';
+import { hooksOverLog } from '#libs/runner/source/hooks-over-log.js';
+import { sourceTopics } from '#libs/runner/source/source-topics.js';
 import { ownerOnce } from './owner.js';
 
 /** Role `command-api`, any number of processes: serves every change. `runRole` does steps 1 to 4. */

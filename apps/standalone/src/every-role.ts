@@ -20,7 +20,7 @@ import { type SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { type Ingress } from '#libs/ingress/ingress.js';
 import { ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type Runner } from '#libs/runner/runner.js';
-import { sourceTopics } from '#libs/runner/source-topics.js';
+import { sourceTopics } from '#libs/runner/source/source-topics.js';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { type EndpointUrls } from '#libs/sources/index.js';
 import { type SourceTopics } from '#libs/sources/published.js';

@@ -2,14 +2,14 @@ import { expect } from '@jest/globals';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { NO_HOST_DEATHS } from '../host-deaths.js';
+import { NO_HOST_DEATHS } from '../../host-deaths.js';
 import { replyOf, type RunOutcome, type SandboxSpec } from '#libs/sandbox/index.js';
-import { type Invocation } from '../run-commit.js';
-import { type LogFollower, type Sandboxes, type SourceRunnerDependencies } from '../runner-ports.js';
+import { type Invocation } from '../../invocation.js';
+import { type LogFollower, type Sandboxes, type SourceRunnerDependencies } from '../../runner-ports.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { SourceRunner } from '../source-runner.js';
 import { FakeSandbox, type Script } from './fake-sandbox.js';
-import { InMemoryJournal } from './in-memory-journal.js';
+import { InMemoryJournal } from '../../testing/in-memory-journal.js';
 
 export const definition = (over: Partial<SourceDefinition> = {}): SourceDefinition => ({
   componentId: 'sc_1',

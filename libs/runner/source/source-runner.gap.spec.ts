@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MOST_ABOVE } from './lane-tracker.js';
+import { MOST_ABOVE } from '../lane-tracker.js';
 import { ok } from './testing/fake-sandbox.js';
 import { sourceWorld, until } from './testing/source-world.js';
 

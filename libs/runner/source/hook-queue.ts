@@ -4,9 +4,9 @@ import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HookRequest, readHookRequest, readOperationEnd, type OperationEnd } from './hook-invocation.js';
 import { type HookExecutor } from './hook-executor.js';
-import { type Invocation } from './run-commit.js';
+import { type Invocation } from '../invocation.js';
 import { type RunFinisher } from './run-finisher.js';
-import { type SourceRunnerDependencies } from './runner-ports.js';
+import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 
 export interface HookQueueOptions {

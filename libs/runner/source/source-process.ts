@@ -2,7 +2,6 @@ import { SerialQueue } from '#libs/async/serial-queue.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import {
   userError,
-  type BoundProp,
   BundleNotLoaded,
   type RunOutcome,
   type Sandbox,
@@ -10,10 +9,11 @@ import {
   type SandboxSpec,
 } from '#libs/sandbox/index.js';
 import { propsOf, type SourceDefinition } from '#libs/sources/published.js';
-import { type RunCommitter } from './run-committer.js';
-import { type SourceRunnerDependencies } from './runner-ports.js';
+import { type RunCommitter } from '../run-committer.js';
+import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
-import { NO_SECRETS, requestSecretsOf, SecretMask } from './secret-mask.js';
+import { secretsOf } from '../prop-secrets.js';
+import { NO_SECRETS, SecretMask } from '../secret-mask.js';
 import { fingerprint } from './definition-fingerprint.js';
 import { failedToLoad, loggedOutcome } from './platform-outcomes.js';
 import { type WaitingTold } from './waiting-told.js';
@@ -145,22 +145,3 @@ export class SourceProcess {
     };
   }
 }
-
-/** What a log of this definition may not show. */
-export const secretsOf = (
-  definition: SourceDefinition,
-  bound: Readonly<Record<string, BoundProp>>,
-): readonly string[] =>
-  definition.props.flatMap((planned) => {
-    if (planned.kind === 'http') return planned.key;
-    const value = bound[planned.prop];
-    if (value?.kind === 'request') return requestSecretsOf(value.value);
-    if (value?.kind === 'app') return textsIn(value.auth);
-    return planned.kind === 'secret' && value?.kind === 'value' ? textsIn(value.value) : [];
-  });
-
-/** Every text within credentials. */
-export const textsIn = (value: unknown): readonly string[] => {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
-};

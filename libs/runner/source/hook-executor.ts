@@ -2,11 +2,11 @@ import { NO_SAMPLE_EMIT, SAMPLE_EMIT, type ProcessCall } from '#libs/component-m
 import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
-import { type Invocation, timeOf } from './run-commit.js';
-import { type RunCommitter } from './run-committer.js';
+import { type Invocation, timeOf } from '../invocation.js';
+import { type RunCommitter } from '../run-committer.js';
 import { warnedOfHookReply } from './reply-warnings.js';
 import { executionOf, type Execution } from './run-result.js';
-import { type SourceRunnerDependencies } from './runner-ports.js';
+import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { type SourceProcess } from './source-process.js';
 
 /** One call of a source's hook. */

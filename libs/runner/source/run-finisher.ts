@@ -1,13 +1,14 @@
 import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
-import { type InFlightInvocations } from './in-flight-invocations.js';
-import { type Finished, type Invocation, timeOf } from './run-commit.js';
+import { type InFlightInvocations } from '../in-flight-invocations.js';
+import { type Invocation, timeOf } from '../invocation.js';
+import { type Finished } from './run-commit.js';
 import { delayedOutcome } from './platform-outcomes.js';
-import { type RunCommitter } from './run-committer.js';
+import { type RunCommitter } from '../run-committer.js';
 import { warnedOfReply } from './reply-warnings.js';
 import { executionOf, noEvent } from './run-result.js';
-import { type SourceRunnerDependencies } from './runner-ports.js';
+import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { type SourceProcess } from './source-process.js';
 
 export interface RunFinisherOptions {

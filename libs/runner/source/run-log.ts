@@ -1,11 +1,10 @@
+import { faultFields } from '../fault-fields.js';
 import { type Finished } from './run-commit.js';
-import { type RunnerLogger, type RunnerSettings } from './runner-ports.js';
+import { type RunnerLogger, type RunnerSettings } from '../runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 
 /** Share of its limit from which a run or hook is slow (docs/reference/component-model.md#run-log). */
 const SLOW_SHARE = 0.5;
-/** Characters of an author's message in a line of the server. */
-const MESSAGE_LENGTH = 500;
 /** Lines of level `warn` a source writes in a minute. Code that always fails must not fill the operator's disk. */
 const WARNINGS_A_MINUTE = 60;
 const MINUTE_MS = 60_000;
@@ -15,13 +14,6 @@ export interface RunLogOptions {
   readonly logger: Pick<RunnerLogger, 'warn' | 'debug' | 'isLevelEnabled'>;
   readonly settings: Pick<RunnerSettings, 'httpTimeoutMs' | 'timerTimeoutMs' | 'hookTimeoutMs'>;
 }
-
-/** What a line of the log says about a failure. The message has its secrets masked already. */
-export const faultFields = ({ name, code, message }: UserError) => ({
-  error: name,
-  code,
-  message: message.length <= MESSAGE_LENGTH ? message : `${message.slice(0, MESSAGE_LENGTH)}…`,
-});
 
 /**
  * Writes one line for each run and hook: at `warn` when it failed, was killed or was slow, else at `debug`. Unless debug is

@@ -1,44 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type InvocationHeaders, type InvocationKind } from '#libs/stream-log/envelopes.js';
-import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
+import { type Invocation, REPEATABLE } from '../invocation.js';
 import { DbDraft } from './db-draft.js';
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { withinDelayedLimits } from './delayed-limit.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
-import { type HeardEmits, type HeardPlace, heardPlaceOf } from './heard-emits.js';
-import { type LaneTracker } from './lane-tracker.js';
-import { type DedupeCache, type RunCommit, type SourceState } from './run-journal.js';
+import { type HeardEmits, type HeardPlace, heardPlaceOf } from '../heard-emits.js';
+import { type LaneTracker } from '../lane-tracker.js';
+import { type DedupeCache, type RunCommit, type SourceState } from '../run-journal.js';
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
-import { type RunnerMetrics } from './runner-ports.js';
+import { type RunnerMetrics } from '../runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 import { type Execution, runResult } from './run-result.js';
-import { type CommitRoutes, isEmit } from './source-routing.js';
-
-/**
- * Kinds whose invocation may arrive twice under one id: a router or scheduler restarted, or a publisher that got no
- * confirmation published it again.
- */
-export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 'timer', 'hook', 'delayed']);
-
-/** An invocation in flight in this process. */
-export interface Invocation {
-  readonly record: StoredRecord;
-  /** Offset after the last record of its lane, where that is known. */
-  readonly end?: number | undefined;
-  readonly headers: InvocationHeaders;
-  readonly ack: () => void;
-  /** True once this process no longer owns the invocation's lane. */
-  readonly revoked: () => boolean;
-}
-
-/** Epoch milliseconds, equal on a repeat. The time of the record is not: a repeat is another record. */
-export const timeOf = ({ headers, record }: Pick<Invocation, 'headers' | 'record'>): number =>
-  Number(headers.at) || record.timestamp;
-
-/** Receives the invocations left for another process, or for a new runner in this one, in lane order. */
-export type OnConflict = (unfinished: readonly Invocation[]) => void;
+import { type CommitRoutes, isEmit } from '../source-routing.js';
 
 export interface Finished {
   readonly execution: Execution;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { EventIds } from '#libs/stream-log/event-ids.js';
-import { HeardEmits } from './heard-emits.js';
-import { LaneTracker } from './lane-tracker.js';
+import { HeardEmits } from '../heard-emits.js';
+import { LaneTracker } from '../lane-tracker.js';
 import { buildCommit, type CommitContext, type Finished } from './run-commit.js';
 import { noEvent } from './run-result.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { positionOf } from '#libs/kernel/events.js';
 import { type HookRequest } from './hook-invocation.js';
-import { type Invocation } from './run-commit.js';
+import { type Invocation } from '../invocation.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 import { hookOutcome, ok } from './testing/fake-sandbox.js';
 import { definition, sourceWorld, until } from './testing/source-world.js';

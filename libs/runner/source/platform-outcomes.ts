@@ -1,5 +1,5 @@
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
-import { type Invocation } from './run-commit.js';
+import { type Invocation } from '../invocation.js';
 import { type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 
 /** Outcome of every run of a bundle that cannot be loaded. */

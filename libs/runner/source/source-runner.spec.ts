@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HostDeaths, NO_HOST_DEATHS } from './host-deaths.js';
+import { type HostDeaths, NO_HOST_DEATHS } from '../host-deaths.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 import { SourceRunner } from './source-runner.js';
 import { ok } from './testing/fake-sandbox.js';

@@ -4,7 +4,7 @@ import { type SourceTopics } from '#libs/sources/published.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type RunJournal } from './run-journal.js';
+import { type RunJournal } from '../run-journal.js';
 
 export interface SourceTopicsDependencies {
   readonly log: StreamLog;
