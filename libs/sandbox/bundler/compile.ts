@@ -273,7 +273,7 @@ const componentFiles = (request: CompileRequest, { wanted, packages, created }: 
         case 'package': {
           wanted.add(resolved.specifier);
           if (packages === null) return { path: args.path, external: true };
-          return packages.resolveSpecifier(hooks, resolved.specifier, args);
+          return packages.resolveSpecifier(hooks, resolved.specifier, args, importer ?? request.files.entry);
         }
       }
     });

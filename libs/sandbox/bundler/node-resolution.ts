@@ -1,13 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
-import { lookUp, placeOf } from './package-rules.js';
+import { isFields, lookUp, manifestOf, placeOf, type ManifestFields } from './package-rules.js';
 
 const ENDINGS = ['', '.js', '.json', '.mjs', '.cjs', '.node', '.ts'];
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Resolves imports within packages like Node, for the esbuild that has no file system. Reads no file outside of `root`. */
 export class NodeResolution {
-  private readonly manifests = new Map<string, Fields>();
+  private readonly manifests = new Map<string, ManifestFields>();
 
   constructor(private readonly root: string) {}
 
@@ -38,7 +37,8 @@ export class NodeResolution {
   /** Follows the map `exports` or `imports` of a package. */
   private mapped(place: string, field: string, key: string, conditions: ReadonlySet<string>): string | undefined {
     const map = this.manifestOf(place)[field];
-    const entries: Fields = isFields(map) && Object.keys(map).some((one) => /^[.#]/.test(one)) ? map : { '.': map };
+    const entries: ManifestFields =
+      isFields(map) && Object.keys(map).some((one) => /^[.#]/.test(one)) ? map : { '.': map };
     const [entry, star] = entryOf(entries, key);
     const target = targetIn(entry, conditions)?.replaceAll('*', star);
     if (target === undefined) return undefined;
@@ -69,26 +69,15 @@ export class NodeResolution {
     }
   }
 
-  private manifestOf(folder: string): Fields {
-    let fields = this.manifests.get(folder);
-    if (fields) return fields;
-    fields = {};
-    try {
-      const parsed: unknown = JSON.parse(readFileSync(path.join(this.root, folder, 'package.json'), 'utf8'));
-      if (isFields(parsed)) fields = parsed;
-    } catch {
-      // A folder without a readable package.json has no fields.
-    }
+  private manifestOf(folder: string): ManifestFields {
+    const fields = this.manifests.get(folder) ?? manifestOf(path.join(this.root, folder));
     this.manifests.set(folder, fields);
     return fields;
   }
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Entry for a key, and what its `*` stands for. The longest pattern wins. */
-const entryOf = (entries: Fields, key: string): readonly [entry: unknown, star: string] => {
+const entryOf = (entries: ManifestFields, key: string): readonly [entry: unknown, star: string] => {
   if (Object.hasOwn(entries, key)) return [entries[key], ''];
   const patterns = Object.keys(entries)
     .filter((pattern) => pattern.includes('*'))

@@ -9,10 +9,12 @@ import {
   type Plugin,
   type PluginBuild,
 } from 'esbuild';
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { BESIDE, BESIDE_SCHEME } from '../protocol/packages.js';
 import { SHIM } from '../protocol/source-map.js';
 import { type MountedPackages } from './build-message.js';
-import { shimOf, subPathOf, withoutVersion } from './imports.js';
+import { quoted } from './component-files.js';
+import { shimOf, subPathOf } from './imports.js';
 import {
   asksForPlace,
   CAN_BUNDLE,
@@ -21,6 +23,7 @@ import {
   type PackageContent,
   isComputed,
   lookupOf,
+  manifestOf,
   packageLogs,
   placeOf,
 } from './package-rules.js';
@@ -93,11 +96,29 @@ export class PackageFiles {
     };
   }
 
-  /** Resolves an import in a file of the component. */
-  async resolveSpecifier(hooks: PluginBuild, specifier: string, args: OnResolveArgs): Promise<OnResolveResult> {
+  /** Resolves an import in a file of the component. The error of a refusal has a DomainError as its `detail`. */
+  async resolveSpecifier(
+    hooks: PluginBuild,
+    specifier: string,
+    args: OnResolveArgs,
+    file: string,
+  ): Promise<OnResolveResult> {
     const found = await this.atPlace(hooks, specifier, args);
     if (found) return found;
-    return { errors: [{ text: `Could not resolve "${withoutVersion(specifier)}"` }] };
+    const text = `${file} imports "${quoted(specifier)}", but ${this.whatIsMissing(specifier)}`;
+    return { errors: [{ text, detail: new DomainError('component.invalid', text, { file }) }] };
+  }
+
+  private whatIsMissing(specifier: string): string {
+    const place = this.mounted.specifiers[specifier];
+    if (place === undefined) return 'this package was not installed';
+    const { name } = lookupOf(place);
+    const { version } = manifestOf(path.join(this.mounted.folder, place));
+    const named = `the npm package ${name}${typeof version === 'string' ? `@${quoted(version)}` : ''}`;
+    const file = subPathOf(specifier).slice(1);
+    return file === ''
+      ? `${named} has no main file: import one of its files by its path, such as "${name}/lib/part.js"`
+      : `${named} has no file "${quoted(file)}" that can be imported: import "${name}", or a file that it has and exports`;
   }
 
   /** Names of packages that packages import without declaring them. */
@@ -182,13 +203,7 @@ export class PackageFiles {
   }
 
   private isEsPackage(place: string): boolean {
-    try {
-      const text = readFileSync(path.join(this.mounted.folder, place, 'package.json'), 'utf8');
-      return (JSON.parse(text) as { type?: unknown }).type === 'module';
-    } catch {
-      // Without a readable package.json, files are CommonJS.
-      return false;
-    }
+    return manifestOf(path.join(this.mounted.folder, place))['type'] === 'module';
   }
 
   private load(file: string): { contents: string; loader: Loader; resolveDir?: string } | undefined {

@@ -71,6 +71,22 @@ export const contentOf = (folder: string): PackageContent => {
   return { hasMachineCode, isLarge: bytes > LARGE_BYTES };
 };
 
+export type ManifestFields = Readonly<Record<string, unknown>>;
+
+/** Fields of a folder's package.json. A folder without a readable one has none. */
+export const manifestOf = (folder: string): ManifestFields => {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    return isFields(parsed) ? parsed : {};
+  } catch {
+    // Not there, or no JSON.
+    return {};
+  }
+};
+
+export const isFields = (value: unknown): value is ManifestFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Places of packages with everything that they depend on. A dependency that is not installed is left out. */
 export const closureOf = (root: string, places: Iterable<string>): readonly string[] => {
   const found = new Set(places);
@@ -84,14 +100,9 @@ export const closureOf = (root: string, places: Iterable<string>): readonly stri
 };
 
 const dependenciesOf = (folder: string): readonly string[] => {
-  try {
-    const parsed = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
-    const of = (field: string): string[] => Object.keys(Object(parsed[field]) as object);
-    return [...of('dependencies'), ...of('optionalDependencies'), ...of('peerDependencies')];
-  } catch {
-    // A package without a readable package.json has no dependencies.
-    return [];
-  }
+  const manifest = manifestOf(folder);
+  const of = (field: string): string[] => Object.keys(Object(manifest[field]) as object);
+  return [...of('dependencies'), ...of('optionalDependencies'), ...of('peerDependencies')];
 };
 
 /** Looks a package up like Node: in every node_modules from the place up to the root. */

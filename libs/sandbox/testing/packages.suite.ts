@@ -180,6 +180,35 @@ export const packageCases = (bundleWith: BundleWith): void => {
     expect(bundle).not.toMatch(/^import .*sluice-package/m);
   });
 
+  // docs/reference/component-model.md#npm-packages
+  it.each([
+    [`import x from 'a@1.2.3/none'`, 'a@1.2.3/none', /a@1\.2\.3 has no file "none".*import "a"/],
+    [`const x = () => require('a/none.js')`, 'a/none.js', /a@1\.2\.3 has no file "none\.js"/],
+    [`const x = () => import('@s/closed@^1/inner.js')`, '@s/closed@^1/inner.js', /@s\/closed has no file "inner\.js"/],
+    [`import x from 'types'`, 'types', /types has no main file.*"types\/lib\/part\.js"/],
+    [
+      `import { createRequire } from 'module'; const x = createRequire(import.meta.url)('a/none')`,
+      'a/none',
+      /a@1\.2\.3 has no file "none"/,
+    ],
+  ])('names the file that a package does not have: %s', async (head, specifier, text) => {
+    const texts = {
+      'a/package.json': '{"version":"1.2.3"}',
+      'a/index.js': '',
+      '@s/closed/package.json': '{"exports":"./index.js"}',
+      '@s/closed/index.js': '',
+      '@s/closed/inner.js': '',
+      'types/index.d.ts': '',
+    };
+    const refused = built(`${head}; export default { name: 'n', x }`, texts);
+    await expect(refused).rejects.toMatchObject({
+      code: 'component.invalid',
+      message: expect.stringMatching(text),
+      details: { file: 'component.mjs' },
+    });
+    await expect(refused).rejects.toThrow(`component.mjs imports "${specifier}", but`);
+  });
+
   it('names the package that is missing', async () => {
     await expect(built(`import a from 'a'; export default {}`, {})).rejects.toMatchObject({
       code: 'component.package_unavailable',
