@@ -9,7 +9,7 @@ export interface AuditableResource {
   readonly category: string;
   /** The resource after these events, as plain JSON for readers. */
   viewAfter(events: readonly DomainEvent[]): unknown;
-  /** Follows a history event by event. Each call gives the resource after one more event. */
+  /** Follows a history event by event. Each call returns the resource after one more event. */
   follow(): (event: DomainEvent) => unknown;
 }
 

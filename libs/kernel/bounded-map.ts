@@ -12,7 +12,7 @@ export class BoundedMap<K, V> {
     return this.entries.get(key);
   }
 
-  /** Keeps the entry's place when the key is known. An entry that alone exceeds the limit is not kept. */
+  /** A known key keeps its place in the order. An entry that exceeds the limit on its own is not stored. */
   set(key: K, value: V): void {
     const before = this.entries.get(key);
     if (before !== undefined) this.size -= this.sizeOf(key, before);

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from './clock.js';
 
-/** A server's time, and between which moments of this process's monotonic time it was read. All in milliseconds. */
+/** A server's time, and the monotonic times of this process right before and after it was read. All in milliseconds. */
 export interface TimeReading {
   readonly askedAt: number;
   readonly answeredAt: number;
@@ -10,7 +10,7 @@ export interface TimeReading {
 
 /** How the wall clock of a process differs from the common one. */
 export interface ClockSkew {
-  /** Milliseconds by which the own wall clock is ahead. Undefined before the first reading. */
+  /** Milliseconds by which the wall clock of this process is ahead. Undefined before the first reading. */
   skewMs(): number | undefined;
 }
 
@@ -19,12 +19,12 @@ export interface ClockSkew {
  * and carried on by the monotonic clock in between. Neither a wrong wall clock of a machine nor one that is set while
  * the process runs moves it, and it goes on while the server is away (docs/adr/0011-roles-as-processes.md).
  *
- * Each reading bounds the server's time: it was asked for before and answered after that moment. The clock moves only
- * as far as the bounds demand. So a reading that took long, because the process or the server was stopped in between,
- * changes nothing, and the next quick one puts right what a slow first one got wrong.
+ * Each reading bounds the server's time, which lies between the request and the answer. The clock moves only as far as
+ * the bounds demand. A slow reading, during which the process or the server was stopped, therefore changes nothing. The
+ * next quick reading corrects the error of a slow first one.
  */
 export class CommonClock implements Clock, ClockSkew {
-  /** Epoch milliseconds less monotonic time. */
+  /** Epoch milliseconds minus monotonic time. */
   private offset: number | undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class CommonClock implements Clock, ClockSkew {
     private readonly monotonic: () => number = () => performance.now(),
   ) {}
 
-  /** The own wall clock, until the first reading. */
+  /** Returns the wall clock of this process until the first reading. */
   now(): number {
     return this.offset === undefined ? this.own.now() : Math.floor(this.monotonic() + this.offset);
   }
@@ -50,7 +50,7 @@ export class CommonClock implements Clock, ClockSkew {
 
   add({ askedAt, answeredAt, time }: TimeReading): void {
     const earliest = time - answeredAt;
-    // The server tells whole milliseconds.
+    // The server's time has whole milliseconds.
     const latest = time + 1 - askedAt;
     const known = this.offset ?? (earliest + latest) / 2;
     this.offset = Math.min(Math.max(known, earliest), latest);

@@ -7,9 +7,9 @@ import { type Reactor } from './reactor.js';
 import { type Upcaster } from './upcasting.js';
 
 /**
- * Everything that a context adds to the roles. It says so in its `context.ts`, and composition lists the contexts once
- * (composition/contexts.ts). Each role folds over that list. A function gets the ports that it names, and composition does
- * not compile before it has them.
+ * Everything that a context adds to the roles. Each context declares it in its `context.ts`, and every role folds over
+ * the one list of contexts (composition/contexts.ts). A function receives the ports that it names. Composition does not
+ * compile until it provides them.
  */
 export interface Context {
   /** Read models over the event log. */
@@ -20,7 +20,7 @@ export interface Context {
   readonly views?: (clock: Clock) => Readonly<Record<string, LiveView>>;
   /** Durable reactions to events, by the name of their lease. */
   readonly reactors?: Readonly<Record<string, (ports: never) => Reactor>>;
-  /** Prefixes of the ids that it makes and that the API shows. Their texts are in id-kinds.ts. */
+  /** Prefixes of the ids that the context creates and the API shows. id-kinds.ts has their texts. */
   readonly ids?: readonly IdPrefix[];
   /** Limits of what a user or a workspace may have, with their defaults. */
   readonly limits?: Readonly<Record<string, number>>;
@@ -28,7 +28,9 @@ export interface Context {
   readonly auditable?: readonly AuditableResource[];
   /** Categories of the streams whose events the workspace's audit log shows. */
   readonly workspaceAudit?: readonly string[];
-  /** What keeps a workspace from being empty: a noun, and the types of the events with which it begins and ends. */
+  /**
+   * Resources that keep a workspace from being empty: a noun, and the types of the events that create and delete one.
+   */
   readonly holds?: Holding;
   /** Steps between versions of its events, by type. */
   readonly upcasters?: Readonly<Record<string, readonly Upcaster[]>>;

@@ -5,14 +5,14 @@ import { type DomainEvent } from './events.js';
  * `decide` returns the resulting events, `[]` for a no-op, or throws a DomainError when a rule forbids the command.
  */
 export interface Decider<C, E extends DomainEvent, S> {
-  /** Category of its streams. `source` gives `source-dc_…`. */
+  /** Category of the streams. `source` makes `source-dc_…`. */
   readonly category: string;
   initialState(): S;
   decide(command: C, state: S): E[];
   evolve(state: S, event: E): S;
   /**
-   * Only of a decider whose streams grow long, and whose commands are no-ops when they are repeated: an equal state without
-   * what no decision needs, and the number of its parts. Commands then keep the state in memory (KeptStates).
+   * Returns an equal state without the parts that no decision needs, and the number of its parts. Commands then keep
+   * the state in memory (KeptStates). Only for a decider with long streams whose repeated commands are no-ops.
    */
   compact?(this: void, state: S): { readonly state: S; readonly size: number };
 }

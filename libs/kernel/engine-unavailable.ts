@@ -1,12 +1,12 @@
 /**
- * An engine cannot do now what it was asked: it is away, moves its data, is full or closed, or does not let this process
- * in. A change may have been made all the same.
+ * An engine cannot serve a request now: it is unreachable, moves its data, is full or closed, or refuses this process.
+ * The change may have been made nevertheless.
  */
 export class EngineUnavailable extends Error {
   override readonly name: string = 'EngineUnavailable';
 
   constructor(
-    /** For the operator, such as `Kafka`. */
+    /** Name for the operator, such as `Kafka`. */
     readonly engine: string,
     reason: string,
     options: ErrorOptions & { readonly full?: boolean } = {},
@@ -19,5 +19,8 @@ export class EngineUnavailable extends Error {
   readonly full: boolean;
 }
 
-/** What an error tells of the state of an engine; undefined for any other error, such as a bug or a refusal of a port. */
+/**
+ * Recognises an error that the state of an engine caused. Undefined for any other, such as a bug or a refusal by a
+ * port.
+ */
 export type FaultOf = (error: unknown) => EngineUnavailable | undefined;

@@ -4,8 +4,8 @@ import { START, type RecordedEvent } from './events.js';
 const PAGE = 1_000;
 
 /**
- * Yields the events that the log holds at the call, in log order and in pages. It ends at the last of them, also while
- * others append without a pause.
+ * Yields the events in the log at the call, in log order and in pages. It ends at the last of them, even while other
+ * writers append without a pause.
  */
 export async function* eventHistory(
   store: Pick<EventStore, 'lastPosition' | 'readAll'>,

@@ -22,7 +22,7 @@ export class RevisionConflict extends Error {
   }
 }
 
-/** Thrown when one append is above what the log takes, whatever is done about the data of its events. */
+/** Thrown when one append exceeds the log's limit even after the data of its events has been moved to blobs. */
 export class AppendTooLarge extends DomainError {
   constructor(
     stream: string,
@@ -46,11 +46,11 @@ export interface ReadOptions {
 }
 
 export interface EventBatch {
-  /** Events in log order. Empty only to tell that the reader has caught up. */
+  /** Events in log order. Empty only in a batch that reports that the reader has caught up. */
   readonly events: readonly RecordedEvent[];
   /**
-   * True when the log held no further events at the time of reading, and of the batch with which the reader reaches the end
-   * that the log had when it began.
+   * True when the log had no further events at the time of reading, and for the batch that reaches the end that the log
+   * had when the reader began.
    */
   readonly caughtUp: boolean;
   /** Position to resume from: that of the last event, or the given `after` when there was none. */
@@ -59,17 +59,16 @@ export interface EventBatch {
 
 export interface EventStore {
   /**
-   * Writes the events atomically and resolves when they are durable.
-   * Rejects with RevisionConflict, having written nothing, when `expected` is not the stream's revision.
-   * A repeat (same event ids, same expected revision) resolves with the first result and writes nothing.
-   * Rejects with AppendTooLarge when the log cannot take so much at once. Rejects an empty list, which is a programming
-   * error.
+   * Writes the events atomically and resolves when they are durable. Rejects with RevisionConflict, having written
+   * nothing, when `expected` is not the stream's revision. A repeat (same event ids, same expected revision) resolves
+   * with the first result and writes nothing. Rejects with AppendTooLarge when the append exceeds the log's limit.
+   * Rejects an empty list, which is a programming error.
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
 
   /**
-   * Yields nothing for a stream that does not exist. Forwards, it ends where the stream ended at the call or soon after, also
-   * while others append to it without a pause.
+   * Yields nothing for a stream that does not exist. Forwards, it ends where the stream ended at the call or soon
+   * after, even while other writers append without a pause.
    */
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
 
@@ -85,7 +84,8 @@ export interface EventStore {
   /**
    * Yields all events after `after`, then live ones, each once and in log order. The iteration ends without an error
    * when `signal` aborts. The consumer pulls, so a slow one is never overrun. The first batch with `caughtUp` marks the
-   * end of the history that there was when it began. After a lost connection to the engine it resumes from the last position.
+   * end that the log had when the iteration began. After a lost connection to the engine it resumes from the last
+   * position.
    */
   subscribe(after: Position, signal: AbortSignal): AsyncIterable<EventBatch>;
 }

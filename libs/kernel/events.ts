@@ -25,7 +25,9 @@ export interface EventMetadata {
   readonly traceparent?: string;
   /** Epoch milliseconds of the event in its original installation. Only on imported events (`sluice import`). */
   readonly $recordedAt?: number;
-  /** Hash of the blob that holds the data, in the log of an engine with a limit. No reader of an EventStore sees it. */
+  /**
+   * Hash of the blob with the data, where the engine limits an event's size. The EventStore hides it from its readers.
+   */
   readonly $data?: string;
 }
 

@@ -1,4 +1,4 @@
-/** A fault that goes on. */
+/** A fault that has not ended. */
 interface Open {
   readonly text: string;
   readonly fields: object;
@@ -11,23 +11,23 @@ interface Open {
 export interface FaultsOptions {
   /** Writes one line. */
   readonly say: (text: string, fields: object) => void;
-  /** A fault that was not told for this long is over, in milliseconds. Default: 15 s. */
+  /** A fault that was not met for this many milliseconds is over. Default: 15 s. */
   readonly quietMs?: number;
   /** Monotonic, in ms. */
   readonly now?: () => number;
 }
 
 const QUIET_MS = 15_000;
-/** Faults that go on at once. Each has a cause of its own, such as a broker or a group; more of them say nothing more. */
+/** Most faults that are reported at a time. Each has its own cause, such as a broker or a group. */
 const MOST = 100;
 
 /** An id of a resource or process (ids.ts). */
 const ID = /\b[a-z]+_0[a-z0-9]{8,}/g;
 
 /**
- * Says each fault once, when it begins, and once more when it is over, with how long it lasted and how often it was met.
- * A fault is known by its cause: what fails because of the same cause is the same fault, whatever failed. Causes that
- * differ by ids only are one, so that a fault of an engine is not said for each source that meets it.
+ * Reports each fault when it begins, and again when it is over, with its duration and how often it was met. Failures
+ * with the same cause are one fault. Causes that differ by ids only count as the same, so that an engine's fault is not
+ * reported for each source that meets it.
  */
 export class Faults {
   private readonly open = new Map<string, Open>();
@@ -40,7 +40,7 @@ export class Faults {
     this.now = options.now ?? ((): number => performance.now());
   }
 
-  /** The fault was met. Says so unless it is known. */
+  /** Reports the fault unless it is already known. */
   met(of: string, text: string, fields: object = {}): void {
     if (this.isClosed) return;
     const cause = causeOf(of);
@@ -58,7 +58,7 @@ export class Faults {
     this.options.say(text, fields);
   }
 
-  /** Says that the fault is over, if there was one. Idempotent. */
+  /** Reports that the fault is over, if there was one. Idempotent. */
   over(of: string): void {
     const cause = causeOf(of);
     const known = this.open.get(cause);

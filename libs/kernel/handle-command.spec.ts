@@ -91,7 +91,7 @@ describe('a command', () => {
     await handle(counter, 'c1', { amount: 1 }, context('cmd-2'));
     const repeat = await handle(counter, 'c1', { amount: 3 }, context('cmd-1'));
 
-    // Nothing of the command after it.
+    // No event of the second command is written.
     expect(repeat).toEqual({ state: 3, events: [], position: first.position, revision: first.revision });
     expect(await events()).toHaveLength(2);
   });

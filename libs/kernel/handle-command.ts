@@ -20,14 +20,17 @@ export interface CommandContext {
 
 /** Revisions that the resource of a command may have when its first change is decided. */
 export interface Precondition {
-  /** Category of the resource's stream. The streams of names, which a command changes too, are not concerned. */
+  /**
+   * Category of the resource's stream. The precondition does not concern the streams of names that a command also
+   * changes.
+   */
   readonly categories: readonly string[];
   readonly revisions: readonly number[];
-  /** Set once it held, because a command of several steps raises the revision itself. */
+  /** True once it was checked, because a command of several steps raises the revision itself. */
   held: boolean;
 }
 
-/** What a command left. Changes that other commands made since are not in it. */
+/** Result of a command, without changes that other commands made since. */
 export interface CommandResult<S> {
   readonly state: S;
   readonly events: readonly DomainEvent[];
@@ -69,7 +72,7 @@ export const commandHandler = ({ store, upcasters, maxAttempts = 4 }: CommandHan
       });
       if (repeat) return { ...repeat, events: [] };
 
-      // 2. Decide, purely, if the caller still knows the resource as it is.
+      // 2. Decide, purely, if the resource still has a revision that the caller accepts.
       const { precondition } = context;
       const isBound = precondition?.held === false && precondition.categories.includes(decider.category);
       if (isBound) mustHold(precondition, id, revision);
@@ -103,7 +106,7 @@ const mustHold = ({ revisions }: Precondition, id: string, revision: ExpectedRev
 };
 
 interface LoadOptions {
-  /** What this command left is in the result, when it wrote events before. */
+  /** Makes the result contain what this command wrote in an earlier attempt. */
   readonly commandId?: string;
   readonly kept?: KeptStates;
 }

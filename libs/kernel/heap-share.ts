@@ -5,8 +5,8 @@ const MOST_MB = 256;
 const LEAST_MB = 4;
 
 /**
- * Limit on what a process keeps in memory for one purpose, in bytes: a quarter of the heap, because texts
- * take up to two bytes a character and are copied on their way, and 256 MB at most.
+ * Limit on the memory of a process for one purpose, in bytes: a quarter of the heap, 256 MB at most. Texts need up to
+ * two bytes a character and are copied on their way.
  */
 export const shareOfHeap = (heapBytes: number = getHeapStatistics().heap_size_limit): number =>
   Math.min(MOST_MB, Math.max(LEAST_MB, Math.floor(heapBytes / MB / 4))) * MB;

@@ -1,4 +1,4 @@
-/** What the ids of the API name, by prefix (docs/reference/rest-api.md#id-prefixes). */
+/** Kinds of resources by the prefix of their ids (docs/reference/rest-api.md#id-prefixes). */
 export const ID_KINDS = {
   sc: 'a component',
   dc: 'a source',
@@ -19,7 +19,7 @@ export const ID_KINDS = {
 
 const ID = /^([a-z]{1,4})_[0-9a-zA-Z]{6,}$/;
 
-/** Kind of what an id names, such as `a webhook`. Undefined for a text that is no id of the API. */
+/** Kind of the resource that an id names, such as `a webhook`. Undefined for a text that is no id of the API. */
 export const kindOfId = (id: string): string | undefined => {
   const prefix = ID.exec(id)?.[1];
   return prefix !== undefined && Object.hasOwn(ID_KINDS, prefix)

@@ -52,8 +52,8 @@ export const newId = (prefix: IdPrefix, now: number): string =>
   `${prefix}_${now.toString(36).padStart(9, '0')}${base36(randomBytes(9), 9)}`;
 
 /**
- * Sort of a resource of that kind in its list, from its id alone: the time of its creation in fixed width. Undefined for a
- * text that is no such id, or whose time cannot be.
+ * Sort of a resource in its list, from its id alone: the time of its creation in fixed width. Undefined for a text that
+ * is no id of that kind, or has an impossible time.
  */
 export const creationSortOf =
   (prefix: IdPrefix) =>

@@ -14,7 +14,7 @@ interface Store {
 const oldBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0;
 
-/** Bytes that move to the old generation while 30 MB of values come, 200 at a time, and go. */
+/** Bytes that move to the old generation while 30 MB of values are added and removed, 200 at a time. */
 const movedBy = (store: Store): number => {
   gc();
   const before = oldBytes();

@@ -3,13 +3,12 @@ interface Slot<V> {
 }
 
 /**
- * A Map for what is in flight: entries that come and go by the thousand, few at a time. `clear` leaves it to the caller to
- * drop what it read.
+ * A Map for entries in flight: thousands are added and removed, and few are present at a time.
  *
- * V8 copies the entries of a Map to a new table now and then, and the old table refers to the new one. Old tables that
- * have moved to the old generation keep the later ones alive until the next full collection, with every value that these
- * held. At 5,000 events/s nearly half of what each young collection kept came from that, 7 KB an event. So the values lie
- * in slots here, which are emptied when an entry goes.
+ * V8 copies the entries of a Map to a new table now and then, and the old table refers to the new one. Tables in the
+ * old generation keep later ones alive until the next full collection, with all their values. At 5,000 events/s that
+ * was nearly half of what each young collection kept, 7 KB an event. This map therefore stores values in slots and
+ * empties the slot of a removed entry.
  */
 export class InFlightMap<K, V> {
   private readonly slots = new Map<K, Slot<V>>();
@@ -32,7 +31,7 @@ export class InFlightMap<K, V> {
     else this.slots.set(key, { value });
   }
 
-  /** Returns the value that was there. */
+  /** Returns the removed value. */
   delete(key: K): V | undefined {
     const slot = this.slots.get(key);
     if (!slot) return undefined;

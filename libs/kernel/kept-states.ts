@@ -13,7 +13,7 @@ interface Kept extends KeptState<unknown> {
   readonly since: number;
 }
 
-/** Streams with fewer events are quicker to read than worth keeping. */
+/** Streams with fewer events are read so quickly that keeping their state does not pay. */
 const LONG = 64;
 /** Events after which a state is made small again. */
 const COMPACT_AFTER = 1_000;
@@ -21,11 +21,11 @@ const COMPACT_AFTER = 1_000;
 const MAX_SIZE = 50_000;
 
 /**
- * States of long streams, in memory, so that a command reads only what came since. A stream only ever grows, so a kept
- * state is never wrong, only old. Those used longest ago go first.
+ * States of long streams in memory, so that a command reads only later events. A stream only grows, so a kept state may
+ * be old but is never wrong. The least recently used states are dropped first.
  */
 export class KeptStates {
-  /** By stream, the one used last at the end. */
+  /** States by stream, the most recently used last. */
   private readonly states = new Map<string, Kept>();
   private size = 0;
 

@@ -27,7 +27,7 @@ class OneLease implements Leases {
     return { name, token: ++this.token, lost: mine.signal, release };
   }
 
-  /** Takes the lease from an owner that did not renew it in time. */
+  /** Revokes the lease of an owner that did not renew it in time. */
   lose(): void {
     const { owner } = this;
     this.owner = undefined;

@@ -91,7 +91,7 @@ export class LeasedWork {
   }
 }
 
-/** `forget` takes the listeners back, because one of the signals lives as long as the process. */
+/** `forget` removes the listeners, because one of the signals lives as long as the process. */
 const untilOneAborts = (
   signals: readonly AbortSignal[],
 ): { readonly promise: Promise<undefined>; readonly forget: () => void } => {

@@ -13,9 +13,9 @@ export interface Lease {
 }
 
 /**
- * Assigns work that only one process at a time may do (run a projection, publish timer ticks). A lease says when to
- * start and stop. It cannot stop a process that hangs and then goes on. So writes are also guarded, by compare-and-set
- * or by ids that make a repeat harmless.
+ * Assigns work that only one process at a time may do (run a projection, publish timer ticks). A lease cannot stop a
+ * process that hangs and then continues. So writes are also guarded, by compare-and-set or by ids that make a repeat
+ * harmless.
  */
 export interface Leases {
   /**

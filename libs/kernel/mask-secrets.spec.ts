@@ -44,7 +44,7 @@ describe('a path in logs and error texts', () => {
       '%C3',
       'a://b:@',
     ];
-    // What is searched in one word only must not be found in another.
+    // A pattern for one word must not match across words.
     for (const [before, part] of ['', '@ ', '@%20', ':// '].flatMap((start) =>
       parts.map((each) => [start, each] as const),
     )) {

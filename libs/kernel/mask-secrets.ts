@@ -14,7 +14,7 @@ const OWN_KEYS: readonly (readonly [pattern: RegExp, masked: string])[] = [
 const NAMED =
   /((?:access_?token|refresh_?token|token|api_?key|access_?key|signing_?key|secret|passw(?:or)?d|passphrase)[\w.-]{0,40}(?:=|%(?:25){0,8}3D))[^&;,\s"'\\]+/gi;
 
-/** Masks this server's keys, values of telling parameters, and user names with passwords of URLs. */
+/** Masks this server's keys, values of parameters with a telling name, and user names with passwords in URLs. */
 export const maskSecrets = (text: string): string => {
   let masked = text;
   for (const [pattern, by] of OWN_KEYS) masked = masked.replace(pattern, by);
@@ -30,8 +30,8 @@ export const maskSecrets = (text: string): string => {
 };
 
 /**
- * The value of a setting without the password that it holds, whatever form the value has: one that is refused need not
- * be a URL. Hides more than the password rather than less.
+ * Removes the password from the value of a setting. A refused value need not be a URL, so any form is accepted, and
+ * more than the password may be hidden.
  */
 export const withoutPassword = (value: string): string => {
   const scheme = value.indexOf('://');
@@ -42,7 +42,7 @@ export const withoutPassword = (value: string): string => {
     if (colon !== -1 && colon < at) return `${value.slice(0, colon)}:***${value.slice(at)}`;
     return scheme === -1 ? value : `${value.slice(0, from)}***${value.slice(at)}`;
   }
-  // A URL whose host was forgotten has its password where the port belongs.
+  // A URL without a host has its password in the place of the port.
   const isPort = /^\d{1,5}(?:[/,?#]|$)/.test(value.slice(colon + 1, colon + 8));
   return scheme === -1 || colon === -1 || value[from] === '[' || isPort ? value : `${value.slice(0, colon)}:***`;
 };
@@ -54,8 +54,8 @@ const PARAMETERS = /[&;=?#]|access_?token/i;
 const DECODINGS = 4;
 
 /**
- * A path of a request as logs and error texts show it. It ends where parameters begin that have no `?` in front, because
- * they may hold a key (`/sse&access_token=…`), in clear or percent-encoded.
+ * The path of a request for logs and error texts. It ends before parameters without a `?`, because they may contain a
+ * key (`/sse&access_token=…`), in clear or percent-encoded.
  */
 export const shownPath = (path: string): string => {
   let decoded = path;
@@ -69,7 +69,7 @@ export const shownPath = (path: string): string => {
   return masked === decoded ? path : masked;
 };
 
-/** A malformed escape stays as it is, and hides none of the others. */
+/** Leaves a malformed escape as it is, and decodes the others. */
 const decodedOnce = (text: string): string =>
   text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {

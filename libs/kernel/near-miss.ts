@@ -36,7 +36,7 @@ const wrongLetters = (each: string, { lower, plain: letters }: Meant, most: numb
   return areSwapped(other, lower) ? 1 : distance(other, lower);
 };
 
-/** Whether two words differ by two neighbouring letters in the other order, the commonest slip of a hand. */
+/** Whether two words differ only by two swapped neighbouring letters, the most common typing mistake. */
 const areSwapped = (a: string, b: string): boolean => {
   if (a.length !== b.length) return false;
   let at = 0;
@@ -46,7 +46,9 @@ const areSwapped = (a: string, b: string): boolean => {
 
 const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9$]/g, '');
 
-/** Letters that may be wrong. Short words differ by one letter without being meant. */
+/**
+ * Number of letters that may be wrong. Short words often differ from an allowed word by one letter without meaning it.
+ */
 const tolerated = (allowed: string, word: string): number => {
   const length = Math.min(allowed.length, word.length);
   if (length <= 2) return 0;

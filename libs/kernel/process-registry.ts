@@ -15,11 +15,11 @@ export interface ProcessReport {
   readonly role: string;
   /** Position that all followers of the event log in the process (live views, projections, reactors) have reached. */
   readonly position: Position;
-  /** Number of unfinished records that it holds or may get, for back-pressure. */
+  /** Number of unfinished records that the process has or may receive, for back-pressure. */
   readonly backlog: number;
   /** Largest owners of these records; absent when no owner has many. */
   readonly pressure?: Pressure;
-  /** How long it had run when it reported, by its monotonic clock. */
+  /** Uptime of the process at the report, by its monotonic clock. */
   readonly uptimeMs: number;
 }
 
@@ -30,8 +30,8 @@ export interface ProcessRegistry {
   /** Returns the latest report of every live process. */
   live(): Promise<readonly ProcessReport[]>;
   /**
-   * Returns the ids of all processes that have reported and not left, silent ones included. One that is silent for
-   * `EXPIRY_MS` is no longer registered, and is again with its next report.
+   * Returns the ids of all processes that have reported and not left, silent ones included. A process that is silent
+   * for `EXPIRY_MS` is removed, and its next report registers it again.
    */
   registered(): Promise<readonly string[]>;
   /** Idempotent. */

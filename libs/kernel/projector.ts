@@ -11,7 +11,7 @@ export interface ProjectorOptions {
   readonly events: EventStore;
   readonly readModels: ReadModelStore;
   readonly upcasters: Upcasters;
-  /** Called after each batch, with the position that the read model now holds. */
+  /** Called after each batch, once the read model contains it. */
   readonly onApplied: () => void;
   /** Called once when the projector stops for good, at a poison event or because of a second owner. */
   readonly onFailure: (error: Error) => void;
@@ -104,8 +104,8 @@ const applyEvents = async (
 };
 
 /**
- * Builds a read model from the events that the log holds at the call, in a new generation, and switches to it. Queries read
- * the former generation until then. Resolves with the number of events read. What comes later is for the projector.
+ * Builds a read model in a new generation, from the events in the log at the call, and switches to it. Queries read the
+ * former generation until then. Resolves with the number of events read. The projector applies later events.
  */
 export const rebuildProjection = async (
   targets: Targets & { readonly events: EventStore },

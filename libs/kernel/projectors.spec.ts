@@ -130,7 +130,7 @@ describe('projectors', () => {
     await projectors.waitFor(position, 5_000);
     await projectors.stop();
     const { active, checkpoint } = await t.readModels.register(counters.schema);
-    // Corrupts the read model. The log holds the truth.
+    // Corrupts the read model. The log is unchanged.
     const wrong = { id: 'counter-a', total: 99, order: '0' };
     const damage = { schema: counters.schema, generation: active, expected: checkpoint, next: position };
     await t.readModels.apply({ ...damage, writes: [{ op: 'put', doc: wrong }] });

@@ -15,7 +15,7 @@ export interface ProjectorsOptions {
   readonly upcasters: Upcasters;
   readonly projections: readonly Projection[];
   readonly views: readonly LiveView[];
-  /** Called once for each read model that stops for good. The others go on. */
+  /** Called once for each read model that stops for good. The others continue. */
   readonly onFailure: (error: Error) => void;
   /** Called once when the live views stop for good. The process must end then. */
   readonly onViewsFailure: (error: Error) => void;

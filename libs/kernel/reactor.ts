@@ -16,7 +16,7 @@ import { asError } from './error-message.js';
 export interface Reactor {
   /** `{context}.{name}.v{n}`. The checkpoint is stored under it. */
   readonly name: string;
-  /** Types of the events that it handles. */
+  /** Types of the events that `handle` receives. */
   readonly eventTypes: readonly string[];
   /** Resolves when all consequences are durable. A rejection is retried. */
   handle(event: RecordedEvent): Promise<void>;
@@ -79,7 +79,7 @@ export class ReactorRunner {
     });
   }
 
-  /** Position of the last event that it has handled or skipped. */
+  /** Position of the last event that was handled or skipped. */
   position(): Position {
     return this.handled;
   }

@@ -9,7 +9,10 @@ import {
 const PAGE = 500;
 const MAX_RESTARTS = 10;
 
-/** Reads every matching document, in list order. Starts over when the last document of a page is deleted meanwhile. */
+/**
+ * Reads every matching document, in list order. Starts over when the last document of a page was deleted in the
+ * meantime.
+ */
 export const readAll = async <D extends Doc>(
   store: ReadModelStore,
   schema: CollectionSchema,

@@ -12,7 +12,7 @@ export interface CollectionSchema {
   readonly name: string;
   readonly indexed: readonly string[];
   readonly sort: string;
-  /** Top-level number field that `trim` adds up when it limits bytes. A document without one has 0. */
+  /** Top-level number field that `trim` adds up to limit bytes. A document without it counts 0. */
   readonly bytes?: string;
   /**
    * Top-level text field that is stored beside the document. `get`, `getMany` and `page` leave it out, and only `text`
@@ -20,7 +20,7 @@ export interface CollectionSchema {
    */
   readonly beside?: string;
   /**
-   * Lists whose totals are kept, each as the fields of its `where`, so that no page of them counts documents. Documents of
+   * Lists whose totals are stored, each as the fields of its `where`, so that no page counts documents. Documents of
    * such a collection are deleted by their ids only. May change without a new name.
    */
   readonly counted?: readonly (readonly string[])[];
@@ -30,7 +30,7 @@ export interface CollectionSchema {
 export type Checkpoint = string;
 
 export type Where = Readonly<Record<string, string>>;
-/** As `Where`. A list of texts matches each of them, and an empty list nothing. */
+/** Like `Where`, but a list of texts matches each of them. An empty list matches nothing. */
 export type PageWhere = Readonly<Record<string, string | readonly string[]>>;
 
 export type DocumentWrite =
@@ -57,7 +57,7 @@ export interface ApplyBatch {
   readonly generation: number;
   /** Checkpoint that the caller expects in the store; null for none yet. */
   readonly expected: Checkpoint | null;
-  /** Null when the writes hold how far the projection is. */
+  /** Null when the writes themselves record the progress of the projection. */
   readonly next: Checkpoint | null;
   /** Applied in order. */
   readonly writes: readonly ReadModelWrite[];
@@ -91,7 +91,10 @@ export interface PageQuery {
    */
   readonly after?: string;
   readonly before?: string;
-  /** Sort that a document had, from its id, so that a page begins where a document was that is gone. Default: none. */
+  /**
+   * Derives the sort of a document from its id, so that a page can begin at the place of a deleted document. Default:
+   * none.
+   */
   readonly sortOf?: (id: string) => string | undefined;
 }
 
@@ -101,7 +104,7 @@ export interface Page<D extends Doc> {
   readonly total: number;
 }
 
-/** Thrown when `after` or `before` names no matching document, and `sortOf` does not tell where one was. */
+/** Thrown when `after` or `before` names no matching document, and `sortOf` does not know its place. */
 export class UnknownCursor extends Error {
   constructor(readonly cursor: string) {
     super(`cursor ${cursor} is unknown in this list`);

@@ -3,7 +3,7 @@ import { type EventStore } from './event-store.js';
 import { type Position } from './events.js';
 import { type ReactorRunner } from './reactor.js';
 
-/** Lets a reader wait until the read models hold a command's events. */
+/** Waits until the read models contain a command's events. */
 export interface ReadYourWrites {
   /** Resolves to true once every projection has applied `position`, to false after `timeoutMs`. */
   waitFor(position: Position, timeoutMs: number): Promise<boolean>;

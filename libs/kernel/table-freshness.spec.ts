@@ -8,7 +8,7 @@ const turns = async (): Promise<void> => {
   for (let n = 0; n < 20; n++) await Promise.resolve();
 };
 
-/** A log, and tables that follow it when the test says so. */
+/** A log, and tables that follow it when the test moves them. */
 const world = (more: Partial<TableFreshnessOptions> = {}) => {
   const moved = new Condition();
   const delays: string[] = [];
@@ -65,7 +65,7 @@ describe('tables in memory', () => {
       await tables.holdAnswered(never);
     }
     await turns();
-    // A second of events: at 500 ms ahead of need, not at each.
+    // During a second of events the log is compared every 500 ms, not at each event.
     expect(its.asked).toBeLessThanOrEqual(3);
     const { asked } = its;
     its.now += 60_000;
@@ -76,7 +76,7 @@ describe('tables in memory', () => {
   it('compared less than a second before an event may decide, because a command waits longer for this process', async () => {
     const { tables, its, watch } = world();
     await tables.holdAnswered(never);
-    // Written now, and answered in 2 s at the earliest, because this process does not apply it.
+    // This command is answered in 2 s at the earliest, because this process does not apply it.
     its.end = 2;
     its.now += 900;
     expect(await tables.holdAnswered(never)).toBe(true);
@@ -98,7 +98,7 @@ describe('tables in memory', () => {
     follow(2);
     await turns();
     expect(waiting.is).toBe(true);
-    // Commands wait for it again, since just now.
+    // Commands began to wait for this process again just now.
     its.now += 10;
     awaited.since = its.now;
     its.now += 10;
@@ -119,7 +119,7 @@ describe('tables in memory', () => {
     follow(5);
     await turns();
     expect(tables.heldNow()).toBe(positionOf(5));
-    // The log goes on, and the follower does not.
+    // The log grows while the follower stands still.
     its.end = 6;
     its.now += 900;
     expect(tables.heldNow()).toBe(positionOf(5));

@@ -7,55 +7,57 @@ import { asError } from './error-message.js';
 /** Tells whether the tables in memory are new enough to decide about an event (docs/adr/0007). */
 export interface FreshTables {
   /**
-   * Resolves with true when the tables hold every change that a command had answered before this call. Resolves with
-   * false when `over` holds first. Costs nothing while events arrive often.
+   * Resolves with true once the tables contain every change whose command was answered before this call. Resolves with
+   * false when `over` returns true first. Costs nothing while events arrive often.
    */
   holdAnswered(over: () => boolean): Promise<boolean>;
-  /** The same for every event that was in the log before this call, answered or not. Asks the log. */
+  /** Waits in the same way for every event in the log at this call, answered or not. Asks the log. */
   holdAll(over: () => boolean): Promise<boolean>;
   /**
-   * The position that the tables hold at least, if they hold every change that a command had answered before this call.
-   * Undefined when that is not known now: a later call may know it.
+   * Returns a position that the tables have reached, if they contain every change whose command was answered before
+   * this call. Undefined when that is not known yet.
    */
   heldNow(): Position | undefined;
 }
 
 export interface TableFreshnessOptions {
-  /** Resolves with true once the tables hold the position, and with false after `timeoutMs`. */
+  /** Resolves with true once the tables have reached the position, and with false after `timeoutMs`. */
   readonly follower: { waitFor(position: Position, timeoutMs: number): Promise<boolean> };
   /** Last position of the event log. */
   readonly lastPosition: () => Promise<Position>;
   /** The highest position that any process has reached. Asked while the event log does not answer. */
   readonly highestReached?: () => Promise<Position>;
   /**
-   * Since when (process uptime) every command waits for this process without a break. Undefined when one may not.
-   * Default: since the start.
+   * Process uptime from which on every command has waited for this process. Undefined when a command may not wait.
+   * Default: the start.
    */
   readonly awaitedSince?: () => number | undefined;
-  /** Called when the log begins not to answer, or the tables are far behind it. */
+  /** Called when the log stops answering, or when the tables fall far behind it. */
   readonly onDelayed: (error: Error) => void;
   /** Process uptime, milliseconds. */
   readonly now?: () => number;
 }
 
 /**
- * How old a comparison with the log may be when an event arrives. A command that this process has not applied is
- * answered 2 s after it was written, at the earliest. So it was written before that comparison.
+ * Largest age of a comparison with the log when an event arrives. A command that this process has not applied is
+ * answered 2 s after its write at the earliest. So the comparison saw every answered command.
  */
 const COMPARED_MS = 1_000;
-/** How long the tables may take to a position before the caller looks whether its wait is over. */
+/** Interval at which a waiting caller checks whether its wait is over. */
 const REACH_MS = 500;
-/** How long the event log may take to answer before the other processes are asked instead. */
+/** Time for the event log to answer before the other processes are asked instead. */
 const LOG_MS = 2_000;
 const PAUSES = { firstMs: 20, longestMs: 500 };
 
-/** One comparison with the log serves everything that waits. None is made while nothing arrives. */
+/**
+ * Compares the tables with the log. One comparison serves all waiting events, and none is made while no event arrives.
+ */
 export class TableFreshness implements FreshTables {
-  /** The tables hold what was in the log at this time, which ended at this position. */
+  /** At this time the log ended at this position, and the tables have reached it. */
   private comparedAt = -Infinity;
   private comparedEnd: Position | undefined;
   private comparing: Promise<void> | undefined;
-  /** The end of the log at a time, which the tables have not reached yet. */
+  /** End of the log at a time, which the tables have not reached yet. */
   private goal: { readonly end: Position; readonly at: number } | undefined;
   private asking = false;
   /** The log did not answer the last time. */
@@ -87,13 +89,13 @@ export class TableFreshness implements FreshTables {
     return this.hold(this.now(), over);
   }
 
-  /** How old a comparison may be for what a command had answered before now. */
+  /** Oldest comparison that covers every command answered before now. */
   private earliest(now: number): number {
     const { awaitedSince = () => -Infinity } = this.options;
     return Math.min(now, Math.max(now - COMPARED_MS, awaitedSince() ?? now));
   }
 
-  /** The next event need not wait. */
+  /** Compares in advance, so that the next event need not wait. */
   private compareAhead(now: number): void {
     if (this.comparedAt < now - COMPARED_MS / 2) void this.compare();
   }
@@ -106,7 +108,7 @@ export class TableFreshness implements FreshTables {
     return true;
   }
 
-  /** Resolves when one comparison has ended, or was given up for now. Never rejects. */
+  /** Resolves when one comparison has ended or was abandoned. Never rejects. */
   private compare(): Promise<void> {
     this.comparing ??= this.step().finally(() => {
       this.comparing = undefined;

@@ -1,11 +1,13 @@
-/** Parts up to this length are found in linear time, because the engine's search compares at most so many per place. */
+/**
+ * Parts up to this length are found in linear time, because the engine compares at most this many characters per place.
+ */
 const SHORT_PART = 16;
 /** Product of both lengths up to which the engine's search is fast at its worst, about 1.5 ms. */
 const SMALL_SEARCH = 1 << 22;
 
 /**
- * Whether `text` holds `part`, in time linear in both. The engine's own search may compare each character of one with each
- * of the other, and so may that of Buffer: a user who chooses both could stop a thread for minutes.
+ * Whether `text` contains `part`, in time linear in both. The engine's own search may compare each character of one
+ * with each of the other, and so may that of Buffer. A user who chooses both could stop a thread for minutes.
  */
 export const hasPart = (text: string, part: string): boolean =>
   part.length <= SHORT_PART || part.length * text.length <= SMALL_SEARCH
@@ -31,7 +33,10 @@ const codesOf = (text: string): Uint16Array => {
   return codes;
 };
 
-/** How much of the part still matches after its code at a place did not; -1 when the next character is the first to. */
+/**
+ * For each place of the part, how much of it still matches after a mismatch there. -1 means that matching starts over
+ * at the next character.
+ */
 const fallbacksOf = (codes: Uint16Array): Int32Array => {
   const next = new Int32Array(codes.length);
   next[0] = -1;

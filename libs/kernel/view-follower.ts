@@ -29,14 +29,15 @@ export class ViewFollower implements ReadYourWrites {
 
   constructor(private readonly options: ViewFollowerOptions) {}
 
-  /** Resolves when the views hold the events in the log at the call. Rejects when it stopped for good. */
+  /** Resolves when the views contain the events in the log at the call. Rejects when the follower stopped for good. */
   async start(): Promise<void> {
     this.following = this.follow().catch((error: unknown) => {
       this.failure = asError(error);
       this.options.onFailure(this.failure);
       this.tell();
     });
-    // Asked for after the read began, because an engine may find the end of its log by its readers (docs/adr/0013).
+    // The position is read after the reader began, because an engine may find the end of its log by its readers
+    // (docs/adr/0013).
     const end = await this.options.events.lastPosition().catch((error: unknown) => {
       this.abort.abort();
       throw error;
@@ -63,7 +64,7 @@ export class ViewFollower implements ReadYourWrites {
     return this.moved.within(timeoutMs, () => this.at >= position);
   }
 
-  /** Resolves when the views hold the events now in the log. Rejects after `timeoutMs`. */
+  /** Resolves when the views contain the events in the log at the call. Rejects after `timeoutMs`. */
   async upToDate(timeoutMs: number): Promise<void> {
     const end = await this.options.events.lastPosition();
     if (!(await this.waitFor(end, timeoutMs))) {

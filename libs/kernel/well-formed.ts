@@ -7,8 +7,8 @@ declare global {
 }
 
 /**
- * Replaces each half of a surrogate pair by U+FFFD. UTF-8 cannot hold such halves, so a text that keeps them changes on
- * its way through a socket, a header, SQLite, Kafka or MongoDB, or is refused there.
+ * Replaces each lone surrogate by U+FFFD. UTF-8 cannot encode lone surrogates, so a socket, a header, SQLite, Kafka or
+ * MongoDB would change or refuse the text.
  */
 export const wellFormed = (text: string): string => (text.isWellFormed() ? text : text.toWellFormed());
 

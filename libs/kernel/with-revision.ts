@@ -6,7 +6,7 @@ export interface Revised extends Doc {
   readonly revision: number;
 }
 
-/** A projection whose documents each show one stream, with that stream's revision beside what `evolve` makes of it. */
+/** A projection whose documents each show one stream, with the stream's revision added to the result of `evolve`. */
 export const withRevision = <D extends Revised>(
   projection: Omit<Projection<D>, 'evolve'> & {
     evolve(...args: Parameters<Projection<D>['evolve']>): Omit<D, 'revision'> | undefined;

@@ -92,7 +92,7 @@ export class ControlPlane {
     return { clock, events, handleCommand, upcasters, readModels, readYourWrites: projectors, vault };
   }
 
-  /** Appends an event as another context would, and waits until the read models hold it. */
+  /** Appends an event as another context would, and waits until the read models contain it. */
   async happened(stream: string, event: DomainEvent, workspaceId = 'o_1'): Promise<void> {
     const past = await this.eventsOf(stream);
     const commandId = newCommandId();

@@ -20,7 +20,7 @@ export class InMemoryEventStore implements EventStore {
 
   constructor(private readonly clock: Clock = systemClock) {}
 
-  /** Runs `act` once, right before the next append decides. A spec puts a rival writer or a crash there. */
+  /** Runs `act` once, right before the next append decides. A spec simulates a rival writer or a crash with it. */
   onNextAppend(act: (stream: string) => Promise<void>): void {
     this.beforeAppend = act;
   }
