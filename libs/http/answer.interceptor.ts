@@ -6,15 +6,15 @@ import { OPERATION, type OperationInfo } from './operation.js';
 import { rawChars, streamedJson } from './raw-json.js';
 import { callerIfAny } from './request-state.js';
 
-/** What a read takes before its size is known. */
+/** Size that a read counts with before its size is known. */
 const USUAL_BYTES = 256 * 1024;
 /** Routes of users whose last answer was larger. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Writes replies, and counts them for the caller until they are sent. A page of whole events counts with its limit before
- * it is read, any other read with what the caller's last one took. Replies that hold raw JSON are written at the pace of
- * the client. Must be the outermost interceptor, so that the fields are already selected.
+ * Writes replies, and counts their bytes for the caller until they are sent. Before it is read, a page of whole events
+ * counts with its limit, and any other read with the size of the caller's previous one. Replies with raw JSON are
+ * written at the pace of the client. Must be the outermost interceptor, so that the fields are already selected.
  */
 @Injectable()
 export class AnswerInterceptor implements NestInterceptor {
@@ -27,7 +27,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const caller = callerIfAny(request);
-    // What anyone may read is small, or made once.
+    // Public answers are small, or encoded once.
     if (!caller) return next.handle();
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const route = `${caller.userId} ${context.getClass().name}.${context.getHandler().name}`;
@@ -37,7 +37,7 @@ export class AnswerInterceptor implements NestInterceptor {
       map((reply: unknown) => {
         const { body, bytes } = written(reply, response);
         this.remember(route, bytes);
-        // A change is made, so its answer must not say that it was refused.
+        // The change is made, so its answer must not be a refusal.
         answer.resize(bytes, !isRead);
         return body;
       }),
@@ -62,7 +62,7 @@ export class AnswerInterceptor implements NestInterceptor {
 const asksWhole = (parameters: unknown): boolean =>
   typeof parameters === 'object' && parameters !== null && 'expand' in parameters && parameters.expand === 'event';
 
-/** The reply as Nest shall send it, and its size. A route that wrote its answer itself has none. */
+/** The reply for Nest to send, and its size. A route that wrote its own answer has none. */
 const written = (reply: unknown, response: Response): { readonly body: unknown; readonly bytes: number } => {
   if (typeof reply === 'string') return { body: reply, bytes: reply.length };
   if (typeof reply !== 'object' || reply === null || response.headersSent) return { body: reply, bytes: 0 };

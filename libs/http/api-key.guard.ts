@@ -66,7 +66,10 @@ const faultOfScheme = (scheme: string, key: string | undefined): string => {
     : 'the authorization scheme must be Bearer, got another word';
 };
 
-/** Caller whose key the header holds, if it is valid, so that the body is worth reading. The guard decides about the request. */
+/**
+ * Finds the caller of the key in the header, to decide whether the body is worth reading. The guard decides about the
+ * request.
+ */
 export const knownCaller = (request: Request, callers: Callers): Caller | undefined => {
   const [, key] = request.headers.authorization?.trim().split(/\s+/) ?? [];
   return key === undefined ? undefined : callerWith(key, callers);

@@ -12,10 +12,9 @@ const MAX_DEPTH = 256;
 const MAX_VALUES = 25_000;
 
 /**
- * Reads JSON and form bodies (docs/reference/rest-api.md#body-formats). An empty body of any content type is `{}`, and so
- * is that of a request without holders, which is not read.
- * Fails with request.too_large, request.too_much_in_flight, request.unsupported_media_type, request.invalid_json,
- * request.too_many_fields.
+ * Reads JSON and form bodies (docs/reference/rest-api.md#body-formats). An empty body of any content type is `{}`. The
+ * body of a request without holders is not read and is `{}` too. Fails with request.too_large,
+ * request.too_much_in_flight, request.unsupported_media_type, request.invalid_json, request.too_many_fields.
  *
  * @param holdersOf whom the body counts for.
  */

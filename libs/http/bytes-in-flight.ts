@@ -5,12 +5,12 @@ import { type Caller } from './callers.js';
 
 export const BYTES_IN_FLIGHT = Symbol('BytesInFlight');
 
-/** Whom bytes count for, besides the process. */
+/** User and workspace that bytes count for, besides the process. */
 export type ByteHolders = Holders<'user' | 'workspace'>;
 
 /**
- * Whom a request of the API counts for: the caller, and the workspace in which it acts. For one that names none this is the
- * workspace of the account, so that nobody fills the budget of another user's workspace by a membership.
+ * A request of the API counts for the caller and the workspace in which it acts. A request that names no workspace
+ * counts for that of the caller's account, so that no membership fills the budget of another user's workspace.
  */
 export const holdersOf = ({ userId, named, home, workspaceIds: [only, ...others] }: Caller): ByteHolders => {
   const workspace = named ?? home ?? (others.length === 0 ? only : undefined);
@@ -35,13 +35,15 @@ export class BytesInFlight {
     return this.budget.inUse;
   }
 
-  /** Holds the bytes until `release`. Where they do not fit, holds nothing and returns the error: 429, with both numbers. */
+  /**
+   * Holds the bytes until `release`. Holds nothing and returns the error, 429 with both numbers, where they do not fit.
+   */
   tryHold(holders: ByteHolders, bytes: number): DomainError | undefined {
     const over = this.budget.tryHold(holders, bytes);
     return over && this.refusal(over);
   }
 
-  /** Like `tryHold`, for bytes that exist or may never come: holds nothing. */
+  /** Like `tryHold`, but holds nothing: for bytes that exist already or may never arrive. */
   refusalOf(holders: ByteHolders, bytes: number): DomainError | undefined {
     const over = this.budget.over(holders, bytes);
     return over && this.refusal(over);
@@ -67,7 +69,7 @@ export class BytesInFlight {
   }
 }
 
-/** What a process holds of both. The API and the endpoints of a process share one. */
+/** Bytes of requests and answers in a process, shared by its API and endpoints. */
 export interface HttpBytes {
   readonly bodies: BytesInFlight;
   readonly answers: BytesInFlight;
@@ -76,7 +78,7 @@ export interface HttpBytes {
 }
 
 /**
- * The limits of a process. One user alone fills none of the process, and always has room for one request.
+ * Makes the limits of a process. One user alone cannot exhaust them, and always has room for one request.
  *
  * @param bodyBytes size of the largest body.
  * @param pageBytes size of the largest page.

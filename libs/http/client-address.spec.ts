@@ -114,7 +114,7 @@ describe('operator access', () => {
     expect(new OperatorAccess('open', proxies).allows(from(peer, headers))).toBe(true);
   });
 
-  // A proxy on this machine that adds no header passes on the host that its client asked for.
+  // A proxy on this machine that adds no header forwards the host that its client requested.
   // docs/reference/rest-api.md#operator-access
   it.each([
     ['https://sluice.example', 'sluice.example', false],

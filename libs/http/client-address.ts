@@ -47,7 +47,7 @@ export class TrustedProxies {
     const proxies = Math.max(hops.length - 1, peer !== undefined && this.trusts(peer) ? 1 : 0);
     const said = (header: string): string | undefined => {
       const values = proxies === 0 ? [] : listOf(req, header);
-      // Each proxy appends one value, or there is one for all of them.
+      // Each proxy appends a value, or one value stands for all of them.
       return values[Math.max(0, values.length - proxies)];
     };
     const host = said('x-forwarded-host') ?? '';

@@ -25,11 +25,11 @@ export interface ConfigureHttpOptions {
   readonly corsOrigins?: readonly string[];
   /** True once the process was told to stop. Requests are then answered 503. */
   readonly shuttingDown?: () => boolean;
-  /** Error when nothing can be added now, else undefined. Reads and deletions are still served. */
+  /** Error when no data can be added now, else undefined. Reads and deletions are still served. */
   readonly noRoom?: () => DomainError | undefined;
   /** Part of the API that this process serves, by default all of it. The rest is answered 421 with the right role. */
   readonly serves?: HttpHalf;
-  /** What the description of the API says about this server. */
+  /** Facts about this server in the description of the API. */
   readonly release?: Release;
   /** Called once for each request, when its answer is sent or the client has disconnected. */
   readonly onFinished?: (request: FinishedRequest) => void;
@@ -119,7 +119,7 @@ const observed =
     next();
   };
 
-/** A stream of events ends when its client leaves; that is no failure. */
+/** A stream of events ends when its client leaves, which is not a failure. */
 const isStream = (response: ServerResponse): boolean =>
   response.headersSent && response.getHeader('content-type') === 'text/event-stream';
 
@@ -132,7 +132,7 @@ const normalised: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** Paths of the routes that tell of the process and not of its users' resources. */
+/** Paths of the routes about the process rather than its users' resources. */
 export const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 const QUERY_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -141,7 +141,7 @@ const refuseOtherHalf =
   (serves: 'commands' | 'queries'): RequestHandler =>
   (request, _response, next) => {
     const isQuery = QUERY_METHODS.has(request.method);
-    // All that is not known to be of the process counts as the API's, so no spelling of a path passes.
+    // Every other path counts as the API's, so no spelling of a path passes.
     if (OPERATOR_PATHS.has(request.path) || isQuery === (serves === 'queries')) {
       next();
       return;

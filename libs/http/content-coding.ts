@@ -8,7 +8,9 @@ const gzip: Unpack = promisify<Buffer, { readonly maxOutputLength: number }, Buf
 const zlib: Unpack = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(inflate);
 const raw: Unpack = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(inflateRaw);
 
-/** `deflate` means the zlib format, and some senders leave its two bytes out. No raw stream begins like it. */
+/**
+ * `deflate` means the zlib format, but some senders omit its two-byte header. No raw stream begins like that header.
+ */
 const deflate: Unpack = (bytes, options) => (((bytes[0] ?? 0) & 0x0f) === 8 ? zlib : raw)(bytes, options);
 
 const CODINGS: ReadonlyMap<string, Unpack> = new Map([
@@ -21,7 +23,7 @@ const CODINGS: ReadonlyMap<string, Unpack> = new Map([
 /** Most codings of one body. Each may unpack to the limit of a body. */
 export const MAX_CODINGS = 4;
 
-/** Bodies that are unpacked at once, in zlib's threads, of which there are four; and those of one holder. */
+/** Bodies that are unpacked concurrently, in zlib's four threads, and those of one holder. */
 const AT_ONCE = 4;
 const AT_ONCE_OF_HOLDER = 2;
 const turns = new Semaphore(AT_ONCE, () => AT_ONCE_OF_HOLDER);
@@ -37,9 +39,9 @@ export const codingsOf = (header: string): readonly string[] | undefined => {
 export const mostPacked = (maxBytes: number): number => maxBytes + (maxBytes >> 3) + 1024;
 
 /**
- * Undoes codings, the last one first. zlib stops once a result exceeds its limit, so a small body costs neither memory nor
- * time, also when only the results between are large. Resolves with undefined for a result above `maxBytes`, and rejects
- * for bytes that are not what a coding says. Waits while others unpack as many bodies as may be at once.
+ * Undoes codings, the last one first. zlib stops once a result exceeds its limit, so a small body costs neither memory
+ * nor time, even when only intermediate results are large. Resolves with undefined for a result above `maxBytes`, and
+ * rejects for bytes that a coding cannot have made. Waits while as many bodies as allowed are being unpacked.
  */
 export const unpacked = async (
   bytes: Buffer,

@@ -6,8 +6,8 @@ import { limited } from './parameter-limits.js';
 const known = new WeakMap<object, ReadonlyMap<string, JsonSchema>>();
 
 /**
- * All parameters that a route reads, those of its own first, with their limits. `method` is the route's method, which
- * carries the metadata of `@Operation`; the result is undefined when it has none.
+ * All parameters that a route reads with their limits, its own first. `method` is the route's method with the metadata
+ * of `@Operation`; the result is undefined without such metadata.
  */
 export const declaredParameters = (method: object): ReadonlyMap<string, JsonSchema> | undefined => {
   const before = known.get(method);

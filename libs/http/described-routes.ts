@@ -3,7 +3,7 @@ import { MAX_HEADER_TEXT } from './parameter-limits.js';
 
 export type Method = 'get' | 'put' | 'post' | 'delete';
 
-/** What the headers and refusals of a route depend on. */
+/** Properties that determine the headers and refusals of a route. */
 export interface DescribedRoute {
   readonly method: Method;
   readonly path: string;

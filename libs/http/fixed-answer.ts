@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Request, type Response } from 'express';
 
-/** A large answer that is the same for everybody, encoded and compressed once. */
+/** A large answer that is the same for every client, encoded and compressed once. */
 export interface FixedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly plain: Buffer;
@@ -17,7 +17,7 @@ export const fixedAnswer = async (text: string, headers: Readonly<Record<string,
   return { headers, plain, packed, etag: hash('sha256', plain, 'base64url').slice(0, 27) };
 };
 
-/** Sends it as the client accepts it, or 304 to a client that has it. */
+/** Sends the form that the client accepts, or 304 to a client that has it. */
 export const sendFixed = (answer: FixedAnswer, request: Request, response: Response): void => {
   const isPacked = request.acceptsEncodings(['gzip', 'identity']) === 'gzip';
   // Each form has a tag of its own (RFC 9110, 8.8.3).

@@ -29,9 +29,9 @@ export interface HttpModuleOptions extends Partial<HttpSettings> {
   readonly clock: Clock;
   /** Where replies to requests with an Idempotency-Key are kept. */
   readonly idempotency: IdempotencyRecords;
-  /** What requests of this process hold. By default of this module alone. */
+  /** Bytes that requests of this process hold. Default: those of this module alone. */
   readonly bytes?: HttpBytes;
-  /** Tells errors that say what state an engine is in. They are answered 503. */
+  /** Recognises errors that the state of an engine caused. They are answered 503. */
   readonly faultOf: FaultOf;
 }
 

@@ -58,7 +58,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-/** Null for an answer that is no JSON, and for one that no schema describes: nothing tells what in it is secret. */
+/**
+ * Null for an answer that is not JSON, and for one without a schema, because only a schema shows which fields are
+ * secret.
+ */
 const bodyOf = (reply: AnySchema | undefined, answer: unknown): string | null => {
   if (answer === undefined) return '';
   if (answer instanceof StreamableFile || reply === undefined) return null;

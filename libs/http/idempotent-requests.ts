@@ -6,7 +6,7 @@ export interface IdempotentRequest {
   readonly userId: string;
   /** Hash of route and key. */
   readonly id: string;
-  /** Hash of everything that a repeat must not change. */
+  /** Hash of everything that must be equal in a repeat. */
   readonly fingerprint: string;
 }
 
@@ -23,10 +23,13 @@ interface Kept {
 }
 
 export const KEPT_MS = 24 * 3_600_000;
-/** A process that dies leaves its claim for this long. A living one renews it. */
+/** The claim of a dead process lasts this long. A live process renews its claim. */
 const CLAIM_MS = 60_000;
 const RENEW_MS = CLAIM_MS / 3;
-/** Claims of one period and the next exclude each other, so a claim whose end could not be set counts for two at most. */
+/**
+ * Claims of one period and the next exclude each other, so a claim whose end could not be stored lasts two periods at
+ * most.
+ */
 const PERIOD_MS = 600_000;
 const MAX_BODY_BYTES = 128 * 1024;
 
@@ -43,8 +46,8 @@ export class IdempotentRequests {
   ) {}
 
   /**
-   * Resolves with the answer of an earlier run, or with what `run` resolves with. `keptOf` gives what to keep of it; null
-   * keeps only that the request was carried out. Throws request.idempotency_mismatch, .in_progress or .reply_not_kept.
+   * Resolves with the answer of an earlier run, or with that of `run`. `keptOf` returns the part to store; null stores
+   * only that the request was carried out. Throws request.idempotency_mismatch, .in_progress or .reply_not_kept.
    */
   async once<T>(
     request: IdempotentRequest,
@@ -64,14 +67,14 @@ export class IdempotentRequests {
       );
     }
     try {
-      // It may have ended between the first look and the claim.
+      // The first request may have ended between the first read and the claim.
       const ended = await this.found(request);
       if (ended !== undefined) return { replayed: ended };
       const answer = await this.running(claim, request.userId, run);
       await this.keep(request, keptOf(answer)).catch(this.onLost);
       return { answer };
     } catch (error) {
-      // The change is made, although reads do not show it yet. A repeat must not make another.
+      // The change is made, although reads do not show it yet. A repeat must not make it again.
       if (error instanceof DomainError && error.code === 'request.not_caught_up')
         await this.keep(request, null).catch(this.onLost);
       throw error;
@@ -116,7 +119,7 @@ export class IdempotentRequests {
   private async running<T>(claim: string, userId: string, run: () => Promise<T>): Promise<T> {
     const renew = (): void => {
       const now = this.clock.now();
-      // A renewal that fails costs the claim only when several do.
+      // The claim is lost only when several renewals fail.
       this.records.setTtl(storeOf(userId), claim, now + CLAIM_MS, now).catch(() => undefined);
     };
     const timer = setInterval(renew, RENEW_MS).unref();
@@ -147,5 +150,5 @@ const tooMany = (error: unknown): never => {
   );
 };
 
-/** A store for each user, so that its limits bound what one user may have kept. No id of a data store looks like it. */
+/** Each user has a store, whose limits bound what is stored for that user. No id of a data store has this form. */
 const storeOf = (userId: string): string => `idempotency:${userId}`;

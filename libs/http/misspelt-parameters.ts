@@ -9,10 +9,10 @@ export interface Misspelling {
   readonly meant: string;
 }
 
-/** Unknown names that are compared. A body may hold thousands, and a comparison with each parameter takes time. */
+/** Unknown names that are compared with the parameters. A body may have thousands, and each comparison takes time. */
 const MOST_COMPARED = 50;
 
-/** Misspelt names among those of a request. A name is none when the request also gives the parameter itself. */
+/** Finds the misspelt names of a request. A name is not misspelt when the request also has the parameter itself. */
 export const misspellings = (given: Iterable<string>, declared: readonly string[]): readonly Misspelling[] => {
   const names = new Set(given);
   const found: Misspelling[] = [];
@@ -50,14 +50,14 @@ export const refusalOf = ({ given, meant }: Misspelling, declared: readonly stri
     { field: given, actual: given, expected: meant, allowed: declared },
   );
 
-/** Parameters that a request lacks when it fails so. An empty list stands for any. */
+/** Parameters whose absence causes these errors. An empty list stands for any. */
 const LACKED: Partial<Readonly<Record<ErrorCode, readonly string[]>>> = {
   'component.reference_missing': [],
   'source.missing_prop': ['configured_props'],
   'workspace.required': ['org_id', 'workspace_id'],
 };
 
-/** The error with the misspelling that explains it, when something is missing that the request gives misspelt. */
+/** Adds to an error about a missing parameter the misspelling in the request that explains it. */
 export const explained = (error: unknown, found: readonly Misspelling[], declared: readonly string[]): unknown => {
   if (!(error instanceof DomainError) || found.length === 0) return error;
   const lacked = lackedBy(error);

@@ -16,7 +16,7 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
 /** Longest path that is compared with the routes. */
 const LONGEST = 300;
 
-/** What to do about a path and method that no route serves, as the end of a sentence; empty when nothing is known. */
+/** Remedy for a path and method that no route serves, as the end of a sentence. Empty when none is known. */
 export const hintFor = (host: HttpAdapterHost, method: string, path: string): string => {
   if (path.includes('//'))
     return ': a part of this path is empty, as when a variable of the shell is not set, or the shell replaced $errors';
@@ -30,7 +30,7 @@ export const hintFor = (host: HttpAdapterHost, method: string, path: string): st
   return missing === undefined ? '' : `: ${missing}`;
 };
 
-/** What a path lacks that serves other methods: its list is the user's, or the method needs an id. */
+/** Finds what is missing in a path that serves other methods: the list is below the user, or the method needs an id. */
 const missingPart = (host: HttpAdapterHost, method: string, path: string): string | undefined => {
   const name = /^\/v1\/(\w+)$/.exec(path)?.[1];
   if (name === undefined) return undefined;

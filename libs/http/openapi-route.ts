@@ -19,7 +19,7 @@ export const openApiRoute = (app: INestApplication, release: Release | undefined
   };
 };
 
-/** What someone who opens the API's address needs next. */
+/** Where a visitor of the API's address finds more. */
 const ENTRY = {
   name: 'Sluice API',
   docs: '/v1/docs',

@@ -16,7 +16,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 const VERBS: Readonly<Record<string, string>> = { get: 'get', post: 'create', put: 'update', delete: 'delete' };
-/** Last segments that are what the route does. The first word is the verb. */
+/** Last segments that name an action. Their first word is the verb. */
 const ACTIONS: ReadonlySet<string> = new Set(['run', 'redeliver', 'regenerate_signing_key']);
 
 /**

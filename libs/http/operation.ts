@@ -32,7 +32,7 @@ export interface OperationInfo {
 
 type Answer<R> = R | Promise<R> | Changed<R> | Promise<Changed<R>>;
 
-/** What a route sends; never when it always fails. */
+/** Type of a route's reply; `never` when it always fails. */
 type Sent<A> = Awaited<A> extends Changed<infer R> ? R : Awaited<A>;
 
 /** Refuses a route that sends fields which the schema does not have. */

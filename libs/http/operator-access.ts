@@ -25,7 +25,7 @@ export class OperatorAccess {
   allows(req: IncomingMessage): boolean {
     if (this.from === 'open') return true;
     if (!isLoopback(req) || this.proxies.isForwarded(req)) return false;
-    // A proxy on this machine that adds no header still passes on the host that its client asked for.
+    // A proxy on this machine that adds no header still forwards the host that its client requested.
     return !this.isPublic || isLoopbackHost(req.headers.host ?? '');
   }
 }

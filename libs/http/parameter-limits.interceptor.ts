@@ -6,8 +6,8 @@ import { CONDITIONAL_HEADERS } from './described-routes.js';
 import { checkLimits, MAX_HEADER_TEXT, MAX_PATH_TEXT, tooLong } from './parameter-limits.js';
 
 /**
- * Refuses what is longer than the description of the route allows, wherever it is given, before anything else of the route
- * reads it (docs/reference/limits.md#parameter-texts). The description and this check read the same limits.
+ * Refuses a parameter above the limit in the description of the route, before the route reads it
+ * (docs/reference/limits.md#parameter-texts). The description and this check read the same limits.
  */
 @Injectable()
 export class ParameterLimitsInterceptor implements NestInterceptor {

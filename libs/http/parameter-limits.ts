@@ -52,7 +52,7 @@ const MAPS: Readonly<Record<string, MapLimit>> = {
   value: ANY_JSON,
 };
 
-/** The schema with the limits of its texts, lists and objects, those that it names first. */
+/** Adds limits to the texts, lists and objects of a schema that names none. */
 export const limited = (name: string, schema: JsonSchema): JsonSchema => {
   if (schema.type === 'array') {
     const { items = {}, maxItems = MAX_ITEMS } = schema;
@@ -87,7 +87,7 @@ export const checkLimits = (name: string, schema: JsonSchema, value: unknown): v
 };
 
 const checkList = (name: string, schema: JsonSchema, list: readonly unknown[]): void => {
-  // Any JSON may be a list. What it holds is bounded by the body.
+  // Any JSON may be a list. The size of the body bounds its elements.
   if (schema.type === 'object') return;
   const most = schema.maxItems ?? MAX_ITEMS;
   if (list.length > most)

@@ -14,8 +14,8 @@ const MergedParameters = createParamDecorator((precedence: Precedence, context: 
 );
 
 /**
- * Injects the parameters of the request as an instance of the class, checked as `validated` does; without a class as
- * they are.
+ * Injects the parameters of the request as an instance of the class, checked by `validated`. Without a class they are
+ * injected unchecked.
  */
 export const Params = (precedence: Precedence, dto?: ClassConstructor<object>): ParameterDecorator =>
   dto === undefined

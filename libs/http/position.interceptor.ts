@@ -11,8 +11,8 @@ import { HTTP_SETTINGS, type HttpSettings } from './http-settings.js';
 const POSITION_HEADER = 'X-Sluice-Position';
 
 /**
- * Delays a command's answer until the read models hold its writes, and answers a request with a log position from read
- * models that hold it (docs/reference/rest-api.md#read-your-writes, docs/reference/rest-api.md#position-wait).
+ * Delays a command's answer until the read models contain its writes. Delays a request with a log position until they
+ * have reached it (docs/reference/rest-api.md#read-your-writes, docs/reference/rest-api.md#position-wait).
  */
 @Injectable()
 export class PositionInterceptor implements NestInterceptor {
