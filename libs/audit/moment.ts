@@ -1,11 +1,11 @@
-/** A time as precise as it was given, in epoch milliseconds. Both ends are part of it. */
+/** A time with the precision of its text, as a range of epoch milliseconds. Both ends are included. */
 export interface Moment {
   readonly first: number;
   readonly last: number;
   readonly precision: 'day' | 'minute' | 'second' | 'millisecond';
 }
 
-/** Smaller numbers are no times. From 100,000,000,000 on, numbers are milliseconds. */
+/** A smaller number is not a time. A number from 100,000,000,000 on is in milliseconds. */
 export const LEAST_EPOCH_SECONDS = 1e9;
 const LEAST_EPOCH_MILLISECONDS = 1e11;
 

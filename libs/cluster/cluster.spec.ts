@@ -222,7 +222,7 @@ describe('the backlog of an installation', () => {
       [0, 0, 0],
     ]);
     expect([backlog.ofWorkspace('o_1'), backlog.ofWorkspace('o_2')]).toEqual([271, 0]);
-    // Those of one runner, of two.
+    // The records of one runner of two.
     expect([backlog.sourcesOf('o_1'), backlog.sourcesOf('o_2')]).toEqual([4, 0]);
     expect(['runner', 'scheduler'].map((role) => backlog.isAlive(role))).toEqual([true, false]);
   });
@@ -240,7 +240,7 @@ describe('the reported pressure', () => {
       workspaces: { o_1: 639 },
       sourcesOf: { o_1: 7 },
     });
-    // Few are handed over where they are large.
+    // A consumer receives few records where they are large.
     expect(pressureOf(counts, () => 1_000)?.sources).toEqual({ dc_a: 1_000, dc_b: 1_000 });
     expect(pressureOf({ bySource: () => [], byWorkspace: () => [['o_1', 5]] })).toBeUndefined();
   });

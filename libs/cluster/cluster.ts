@@ -26,7 +26,7 @@ const processesHold = async (registry: ProcessRegistry, position: Position): Pro
 export const highestOf = (live: readonly ProcessReport[]): Position =>
   live.reduce((highest, { position }) => (position > highest ? position : highest), START);
 
-/** For queries: waits until the read models and this process's memory hold the position. */
+/** For queries: waits until the read models and this process's tables have reached the position. */
 export const readModelsApplied = (
   readModels: ReadModels,
   own: ReadYourWrites,
@@ -34,8 +34,8 @@ export const readModelsApplied = (
 ): ReadYourWrites => ownThenPolled(own, (position) => readModelsHold(readModels, position), logger);
 
 /**
- * For commands: waits until every live process has applied the position too. A caller that creates a subscription and
- * then sends an event finds the event routed, whichever process takes it.
+ * For commands: waits until every live process has applied the position too. An event that is sent after the answer
+ * about a new subscription is routed to its listener by whichever process receives it.
  */
 export const appliedEverywhere = (
   readModels: ReadModels,
@@ -48,7 +48,7 @@ export const appliedEverywhere = (
   return ownThenPolled(own, holds, logger);
 };
 
-/** Waits for this process's memory, then polls until the rest holds the position, both within the one time limit. */
+/** Waits for this process's tables, then polls until the others have reached the position, within one time limit. */
 const ownThenPolled = (
   own: ReadYourWrites,
   holds: (position: Position) => Promise<boolean>,
@@ -62,12 +62,15 @@ const ownThenPolled = (
 });
 
 const LOOK_MS = 20;
-/** Readers of the log reach a new event soon after each other, and for this long their progress is looked at often. */
+/** After a step of one reader the others follow soon. For this long the progress of all is checked often. */
 const MOVING_MS = 3_000;
 const BEAT_MS = 500;
-/** Interval of signs of life without anything in flight. */
+/** Interval of signs of life while no work is in flight. */
 const QUIET_BEAT_MS = 1_000;
-/** A process counts as gone after SILENCE_MS. It cannot know how far it is from that, so it trusts less. */
+/**
+ * Others consider a process gone after SILENCE_MS. It cannot know when they last read its report, so it assumes a
+ * shorter time.
+ */
 const TRUSTED_MS = SILENCE_MS - 1_000;
 /** Pause after a report, as a multiple of its duration. It keeps frequent steps from overloading a slow engine. */
 const REPORT_SHARE = 4;
@@ -80,7 +83,7 @@ export class ProcessReporter {
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
   private told: { readonly report: ProcessReport; readonly at: number } | undefined;
-  /** Since when the reports have come without a long pause (process uptime). */
+  /** Process uptime from which on the reports were written without a long pause. */
   private unbrokenSince = 0;
   private movedAt = performance.now();
   private readonly pause = new WakeablePause();
@@ -97,13 +100,13 @@ export class ProcessReporter {
     this.positions.push(position);
   }
 
-  /** Adds work in flight of this process, and the sources and workspaces that it belongs to. */
+  /** Adds work in flight of this process, and the sources and workspaces that own it. */
   worksOff(backlog: () => number, pressure?: () => Pressure | undefined): void {
     this.backlogs.push(backlog);
     if (pressure) this.pressure = pressure;
   }
 
-  /** Call it when a reader of the event log went on, so that the others hear of it at once. */
+  /** Call it when a reader of the event log advanced, so that the other processes see it at once. */
   moved(): void {
     this.movedAt = performance.now();
     this.pause.wake();
@@ -113,7 +116,9 @@ export class ProcessReporter {
     this.running = this.run();
   }
 
-  /** Since when every command waits for this process (process uptime). Undefined while one may take it for gone. */
+  /**
+   * Process uptime from which on every command waits for this process. Undefined while a command may consider it gone.
+   */
   awaitedSince(): number | undefined {
     return this.told && performance.now() - this.told.at < TRUSTED_MS ? this.unbrokenSince : undefined;
   }
@@ -137,7 +142,7 @@ export class ProcessReporter {
         pauseMs = Math.max(LOOK_MS, REPORT_SHARE * (await this.report()));
         const now = performance.now();
         if (now - this.movedAt <= MOVING_MS) continue;
-        // Work that begins makes the next sign of life due earlier.
+        // New work makes the next sign of life due earlier.
         await this.pause.wait(Math.min(BEAT_MS, this.untilBeat()));
         pauseMs -= performance.now() - now;
       } catch (error) {
@@ -147,7 +152,7 @@ export class ProcessReporter {
     }
   }
 
-  /** Reports if there is something new or a sign of life is due. Returns how many milliseconds that took. */
+  /** Reports progress, or a sign of life that is due. Returns the duration in milliseconds. */
   private async report(): Promise<number> {
     const position = this.position();
     const now = performance.now();
@@ -184,17 +189,17 @@ export class ProcessReporter {
   }
 }
 
-/** Interval at which the backlog of all processes is read while someone asks for it. */
+/** Interval at which the backlog of all processes is read while it is in use. */
 const BACKLOG_MS = 250;
-/** After this long without a question the backlog is not read any more, and what was read says nothing. */
+/** After this long without a call the backlog is no longer read, and the last reading no longer counts. */
 const ASKED_MS = 2_000;
 
 /** Records by id, summed over processes. */
 type Sums = Map<string, number>;
 
 /**
- * Work in flight in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. The reports
- * are read only while events pass, which is when it is asked for. A first question gets 0.
+ * Work in flight in all processes, as of a moment ago. Ingress, routers and runners use it for back-pressure. The
+ * reports are read only while events pass and it is in use, so the first call returns 0.
  */
 export class ClusterBacklog implements WorkInFlight {
   private readonly abort = new AbortController();
@@ -246,7 +251,7 @@ export class ClusterBacklog implements WorkInFlight {
     return (this.busy.get(workspaceId) ?? 0) / this.runners;
   }
 
-  /** Always 0: a stored event of this process waits for no disk of its own. */
+  /** Always 0, because the events that this process stores wait for the engine's disk. */
   queuedBytes(): number {
     return 0;
   }

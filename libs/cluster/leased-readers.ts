@@ -21,7 +21,7 @@ export interface LeasedReadersOptions {
   readonly leases: Leases;
   readonly upcasters: Upcasters;
   readonly projections: readonly Projection[];
-  /** Keyed by the name of their lease. */
+  /** Reactors by the name of their lease. */
   readonly reactors: Readonly<Record<string, () => Reactor>>;
   readonly streamReadModels: readonly SharedReadModel[];
   readonly logger: Pick<Logger, 'error'>;
@@ -83,7 +83,10 @@ export class LeasedReaders {
     for (const { work } of this.readers) work.start();
   }
 
-  /** Status of the readers that this process owns. Of the others it shows only a failure after which nobody owns it. */
+  /**
+   * Status of the readers that this process owns. Another reader appears only with a failure after which no process
+   * owns it.
+   */
   status(): readonly ProjectorStatus[] {
     return this.readers.flatMap(({ status, name, work: { failure } }) => {
       if (status) return status();
@@ -92,7 +95,7 @@ export class LeasedReaders {
     });
   }
 
-  /** Position up to which the reactions in this process have handled events, but for clean-ups of stream read models. */
+  /** Position up to which the reactions of this process have handled events, except clean-ups of stream read models. */
   position(): Position {
     return this.readers.reduce((lowest, { position }) => {
       const at = position?.() ?? END;
@@ -118,8 +121,8 @@ export class LeasedReaders {
   }
 
   /**
-   * Adds a read model over the stream log. The process with its lease cleans it up. Every process takes a share of its
-   * lanes.
+   * Adds a read model over the stream log. Every process owns a share of its lanes, and the process with the lease
+   * cleans it up.
    */
   private share(projection: StreamProjection, cleanUp: (projector: StreamProjector) => Reactor): void {
     this.add(`projection.${projection.name}`, async (fail) => {
@@ -129,7 +132,7 @@ export class LeasedReaders {
         await reacting.stop();
         await projector.stop();
       };
-      // Without a position: nobody can read what a clean-up removes, so no command waits for it.
+      // It has no position, because no query can read what a clean-up removes, so no command needs to wait for it.
       return { status: reacting.status, stop };
     });
     this.add(`share.${projection.name}`, (fail) => this.consume(projection, fail), FOR_ALL);

@@ -5,7 +5,7 @@ import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
 
 /** How long a process is remembered after its last report. No caller waits this long for a hook. */
 const KEPT_MS = 60 * 60_000;
-/** A hook whose caller is already known starts at once. Interval of looks that make callers known. */
+/** Interval at which the registry is read. A hook starts at once when its caller is already known. */
 const LOOK_MS = 2_000;
 
 interface Seen {
@@ -15,8 +15,7 @@ interface Seen {
 }
 
 /**
- * How long the processes that await answers have run, by their own clocks: what this process last saw in the registry,
- * and the time since then.
+ * Uptime of the processes that await answers, by their own clocks: the last value in the registry, plus the time since.
  */
 export class LiveCallers {
   private readonly seen = new Map<string, Seen>();
@@ -29,14 +28,14 @@ export class LiveCallers {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Undefined for the address of a process that this one has not seen. */
+  /** Undefined for an address that was not in the registry yet. */
   uptimeOf(address: string): number | undefined {
     if (!address.startsWith(REPLIES)) return undefined;
     const seen = this.seen.get(address.slice(REPLIES.length));
     return seen && this.now() + seen.ahead;
   }
 
-  /** Looks regularly. A failure is told to the caller, and the next look follows. */
+  /** Reads the registry regularly. Reports a failure to the caller and continues. */
   follow(onFailure: (error: Error) => void): void {
     this.running = this.run(onFailure);
   }
@@ -46,12 +45,12 @@ export class LiveCallers {
     await this.running;
   }
 
-  /** Sees the processes of now. Rejects when the registry cannot be read. */
+  /** Reads the live processes. Rejects when the registry cannot be read. */
   async look(): Promise<void> {
     const live = await this.registry.live();
     const at = this.now();
     for (const { id, uptimeMs } of live) {
-      // A report is some time old when it is read. The newest one tells most.
+      // A report is some time old when it is read, so the newest one is the most precise.
       const ahead = Math.max(uptimeMs - at, this.seen.get(id)?.ahead ?? -Infinity);
       this.seen.set(id, { ahead, at });
     }

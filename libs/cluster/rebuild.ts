@@ -48,8 +48,8 @@ const RETRY_MS = 2_000;
 
 /**
  * Rebuilds every read model from the logs, each beside its old generation, which it then replaces. No other process may
- * apply to them meanwhile (see `withProjectionLeases`). Rejects at an event that cannot be applied, or when an engine
- * failed too often. Finished read models are then switched and the others unchanged; repeating it is safe.
+ * apply to them at the same time (see `withProjectionLeases`). Rejects at an event that cannot be applied, or when an
+ * engine failed too often. Finished read models are then switched and the others unchanged; repeating it is safe.
  */
 export const rebuildReadModels = async (
   { events, readModels, log, lanes }: RebuildEngines,
@@ -99,7 +99,7 @@ const isPoison = (error: Error): boolean => error instanceof PoisonEvent || erro
 
 const LOOK_MS = 200;
 
-/** Processes of the role that still live, and may write lanes without a lease. */
+/** Live processes of the role, which may write lanes without a lease. */
 const projectorsIn = async (registry: ProcessRegistry, signal: AbortSignal): Promise<readonly string[]> => {
   for (;;) {
     const ids = (await registry.live()).filter(({ role }) => role === 'projector').map(({ id }) => id);
@@ -110,8 +110,8 @@ const projectorsIn = async (registry: ProcessRegistry, signal: AbortSignal): Pro
 
 /**
  * Does the work while this process holds the lease of every projection, as the role `projector` otherwise does. Rejects
- * when it does not get them within twice the lease time of a dead owner, because then a live process holds them, and while
- * a projector lives. One that starts meanwhile harms nothing (docs/adr/0048).
+ * while a projector lives, and when a lease is not free within twice the lease time of a dead owner. A projector that
+ * starts in the meantime does no harm (docs/adr/0048).
  */
 export const withProjectionLeases = async <T>(
   { leases, registry }: { readonly leases: Leases; readonly registry: ProcessRegistry },

@@ -10,7 +10,7 @@ const most = (counts: Iterable<readonly [id: string, records: number]>): Record<
   return Object.fromEntries(many.map(([id, records]) => [id, Math.floor(records)]));
 };
 
-/** Counts a process's records by source and workspace. `behind` gives the backlog beyond the records handed over. */
+/** Counts a process's records by source and workspace. `behind` returns the backlog beyond the delivered records. */
 export const pressureOf = (
   counts: {
     readonly bySource: () => Iterable<readonly [string, number]>;
@@ -27,7 +27,7 @@ export const pressureOf = (
   return { sources, workspaces, sourcesOf: Object.fromEntries(ids.map((id) => [id, counts.sourcesOf?.(id) ?? 0])) };
 };
 
-/** A source whose records are large has few of them handed over, however many wait. */
+/** A consumer receives few large records at a time, however many wait. */
 function* withBehind(
   counts: Iterable<readonly [id: string, records: number]>,
   behind: (sourceId: string) => number,

@@ -14,7 +14,7 @@ export interface DataStoreAccessOptions {
   readonly records: DataStoreRecords;
   readonly view: Pick<DataStoresView, 'ownerOf'>;
   readonly clock: Clock;
-  /** Told of what is not the author's fault. */
+  /** Called with each error that is not the author's fault. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -16,7 +16,7 @@ import { dataStoresProjection } from './read-models/data-stores.projection.js';
 import { type DataStoreLimits } from './limits.js';
 
 const MAX_ROUNDS = 20;
-/** Age after which a reservation by a new name that was never given counts as left by a crash. */
+/** Age after which a reservation whose data store never got the name counts as left by a crash. */
 const ABANDONED_MS = 60_000;
 
 export interface NamedDataStore {
@@ -28,9 +28,8 @@ export interface NamedDataStore {
 }
 
 /**
- * Creates data stores and gives them names. A name is reserved before its store has it, and released after the store
- * has lost it. Each step repeats harmlessly, so the next command that needs such a name completes what a crash
- * interrupted.
+ * Creates and names data stores. A name is reserved before its store has it, and released after the store has lost it.
+ * Each step repeats harmlessly, so the next command that needs such a name completes what a crash interrupted.
  */
 @Injectable()
 export class DataStoreNames {
@@ -45,7 +44,7 @@ export class DataStoreNames {
     @Inject(RESOURCE_LIMITS) private readonly limits: DataStoreLimits,
   ) {}
 
-  /** State of a data store of the workspace, from the log. `none` for one of another workspace. */
+  /** Reads the state of a data store from the log. `none` for a data store of another workspace. */
   async stateOf(storeId: string, workspaceId: string): Promise<DataStoreState> {
     return (await this.loaded(storeId, workspaceId)).state;
   }
@@ -90,9 +89,9 @@ export class DataStoreNames {
       if (held.storeId === storeId) return storeId;
       const holder = await this.stateOf(held.storeId, context.workspaceId);
       if (holder.status === 'exists' && holder.name === name) return held.storeId;
-      // A creation ends what another one began. Nobody else can: nothing has the name yet.
+      // A creation completes what another one began. No other command can, because no data store has the name yet.
       if (holder.status === 'none' && isNew) return held.storeId;
-      // The name is being given, or that was interrupted.
+      // The store is being renamed, or its renaming was interrupted.
       if (holder.status !== 'deleted' && this.clock.now() - held.reservedAt < ABANDONED_MS) throw busy(name);
       await this.change('release', name, held.storeId, context);
     }

@@ -16,12 +16,12 @@ export interface OwnedRecord extends StoreRecord {
 
 export interface RecordPage {
   readonly records: readonly StoreRecord[];
-  /** Whether records follow. */
+  /** Whether further records follow. */
   readonly more: boolean;
 }
 
 export interface PageOfRecords {
-  /** Key after which the page begins. Need not exist. */
+  /** Key after which the page begins. The key need not exist. */
   readonly after: string;
   readonly limit: number;
   readonly keysOnly: boolean;
@@ -56,7 +56,7 @@ export interface DataStoreRecords {
   clear(storeId: string): Promise<void>;
   /** Removes expired records, at most a bounded number. Resolves with how many; 0 when none is left. */
   expire(now: number): Promise<number>;
-  /** Every record of every store, also expired ones, for the export. */
+  /** Every record of every store for the export, expired ones included. */
   all(): AsyncIterable<OwnedRecord>;
 }
 

@@ -52,7 +52,7 @@ describe('two processes', () => {
     const names = [await nameOf(a), await nameOf(b)].sort();
     expect(names).toContain('orders');
     expect(names.filter((name) => name === 'orders')).toHaveLength(1);
-    // The name that was given up is free at once, and the other still leads to its data store.
+    // The released name is free at once, and the other name still leads to its data store.
     for (const name of ['a', 'b', 'orders']) expect((await one.names.named(name, contextOf())).store.name).toBe(name);
   });
 

@@ -46,7 +46,7 @@ const ResourceAt = named('ResourceAt', {
 export class GetAuditController {
   constructor(private readonly queries: QueryBus) {}
 
-  /** Lists the history oldest first, paged by revision. With `at`, gives the resource as it was then. */
+  /** Lists the history oldest first, paged by revision. With `at`, returns the resource as it was then. */
   @Get(':id')
   @Operation({
     summary: 'The events of a resource, oldest first; with `at`, the resource as it was then',

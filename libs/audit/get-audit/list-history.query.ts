@@ -11,7 +11,7 @@ import { streamOf } from './stream-of.js';
 export interface HistoryPage {
   /** Oldest first. */
   readonly events: readonly RecordedEvent[];
-  /** Number of events of the whole stream. */
+  /** Number of events in the stream. */
   readonly total: number;
 }
 

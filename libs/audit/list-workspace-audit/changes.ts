@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** A field that an event changed. `before` or `after` is absent where there was, or is, none. */
+/** A field that an event changed. `before` is absent for a new field, `after` for a removed one. */
 export interface Change {
-  /** Names and indexes with dots between. */
+  /** Names and indexes, separated by dots. */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
@@ -12,7 +12,7 @@ const MAX_CHANGES = 50;
 const MAX_DEPTH = 6;
 const MAX_CHARS = 500;
 
-/** What is different in two states, by path. Bounded: at most 50 paths, and long values are shortened. */
+/** Differences between two states, by path: at most 50, with long values shortened. */
 export const changesBetween = (before: unknown, after: unknown): readonly Change[] => {
   const changes: Change[] = [];
   compare('', before, after, 0, changes);

@@ -59,11 +59,11 @@ const WorkspaceAuditEntry = named('WorkspaceAuditEntry', {
 type Entry = TypeOf<typeof WorkspaceAuditEntry>;
 
 const FILTERS = { resource_id: 'resourceId', kind: 'kind', type: 'type', actor: 'actor' } as const;
-/** Entries of a page of an export, at first and at most. An entry may have megabytes. */
+/** Entries on the first page of an export, and on any page at most. An entry may have megabytes. */
 const [FIRST_PAGE, LARGEST_PAGE] = [8, 100];
 /** Size of a page above which the next one is shorter. */
 const PAGE_CHARS = 512 * 1024;
-/** Exports at once, of a process and of a workspace in it. */
+/** Concurrent exports in a process, and of one workspace in it. */
 const MAX_EXPORTS = 8;
 const EXPORTS_PER_WORKSPACE = 2;
 
@@ -100,7 +100,7 @@ export class ListWorkspaceAuditController {
     return listReply(await this.queries.execute(new ListWorkspaceAudit({ ...which, ...pageQuery(params) })), entryOf);
   }
 
-  /** The whole list, a line of JSON for each entry. It is read page by page, at the pace of the client. */
+  /** Sends the whole list, one line of JSON per entry. Reads it page by page, at the pace of the client. */
   @Get('export')
   @Header('Content-Type', 'application/x-ndjson')
   @Operation({
@@ -128,7 +128,8 @@ export class ListWorkspaceAuditController {
     const first = await all.next();
     response.status(200).type('application/x-ndjson');
     const lines = Readable.from(linesFrom(first, all));
-    // The client left, or a page could not be read: the file ends without its last line, which a reader sees.
+    // The client left, or a page could not be read. The file then ends without its last line, which shows a reader that
+    // it is incomplete.
     lines.on('error', () => response.destroy());
     response.once('close', () => lines.destroy());
     lines.pipe(response);

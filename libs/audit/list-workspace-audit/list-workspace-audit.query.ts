@@ -13,7 +13,7 @@ import { type Change, changesBetween } from './changes.js';
 
 export interface AuditedEvent extends AuditDoc {
   readonly event: RecordedEvent;
-  /** Null for an event so late in its stream that reading the earlier ones would take too long. */
+  /** Null for an event so late in its stream that reading all earlier ones would take too long. */
   readonly changes: readonly Change[] | null;
 }
 
@@ -49,7 +49,7 @@ export class ListWorkspaceAuditHandler implements IQueryHandler<ListWorkspaceAud
     return { docs: audited, total };
   }
 
-  /** Events of one stream that the page shows, with what each changed. Reads the stream once. */
+  /** Returns the events of one stream on the page, with the changes of each. Reads the stream once. */
   private async partsOf(
     stream: string,
     docs: readonly AuditDoc[],

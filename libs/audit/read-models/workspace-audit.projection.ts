@@ -2,7 +2,10 @@ import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Projection } from '#libs/kernel/projection.js';
 import { type CollectionSchema, type Doc, type PageQuery } from '#libs/kernel/read-model-store.js';
 
-/** Where an event of a workspace stands in the log, with what the list is filtered by. The event itself is read there. */
+/**
+ * Place of a workspace's event in the log, with the fields by which the list is filtered. The event itself is read from
+ * the log.
+ */
 export interface AuditDoc extends Doc {
   readonly workspaceId: string;
   readonly resourceId: string;
@@ -24,19 +27,21 @@ export const WORKSPACE_AUDIT: CollectionSchema = {
   counted: [['workspaceId']],
 };
 
-/** Epoch milliseconds in fixed width, with which the sort field begins. No event is of a time before 1970. */
+/** Epoch milliseconds in fixed width, the beginning of the sort field. No event is older than 1970. */
 const timeText = (epochMs: number): string => String(Math.max(0, epochMs)).padStart(16, '0');
 
 /** Ends of the sort field for the entries from `since` to `until`, both included, in epoch milliseconds. */
 export const sortWithin = (since: number | undefined, until: number | undefined): Pick<PageQuery, 'from' | 'to'> => ({
   ...(since === undefined ? {} : { from: timeText(since) }),
-  // No sort field is a time alone, so the next millisecond is not included.
+  // A sort field is never a time alone, so the next millisecond is excluded.
   ...(until === undefined ? {} : { to: timeText(until + 1) }),
 });
 
 const categoryOf = ({ stream }: RecordedEvent): string => stream.slice(0, stream.indexOf('-'));
 
-/** One document for each event of a resource of these categories. Nothing is ever removed, as from the log. */
+/**
+ * One document for each event of a resource of these categories. Documents are never removed, like the log's events.
+ */
 export const workspaceAuditProjection = (categories: readonly string[]): Projection<AuditDoc> => ({
   name: WORKSPACE_AUDIT.name,
   schema: WORKSPACE_AUDIT,

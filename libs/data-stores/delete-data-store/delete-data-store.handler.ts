@@ -17,8 +17,8 @@ export class DeleteDataStore extends Command<{ readonly position?: Position }> {
 }
 
 /**
- * DataStoreCleanUpReactor reacts to the event and removes the records. A crash before the release leaves the name with
- * a deleted store; DataStoreNames takes it from there.
+ * DataStoreCleanUpReactor reacts to the event and removes the records. After a crash before the release the name still
+ * belongs to a deleted store, and DataStoreNames reuses it.
  */
 @CommandHandler(DeleteDataStore)
 export class DeleteDataStoreHandler implements ICommandHandler<DeleteDataStore> {

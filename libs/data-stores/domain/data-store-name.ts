@@ -13,7 +13,7 @@ export type DataStoreNameState = { readonly storeId: string; readonly reservedAt
 export const nameStreamId = (workspaceId: string, name: string): string =>
   `${workspaceId}/${createHash('sha256').update(name).digest('hex')}`;
 
-/** One stream per workspace and name, so that two at once never give one name to two data stores. */
+/** One stream per workspace and name, so that concurrent commands never name two data stores alike. */
 export const dataStoreName: Decider<DataStoreNameCommand, DataStoreNameEvent, DataStoreNameState> = {
   category: 'datastorename',
   initialState: () => undefined,

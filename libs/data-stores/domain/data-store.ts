@@ -58,7 +58,7 @@ export const dataStore: Decider<DataStoreCommand, DataStoreEvent, DataStoreState
 
   decide(command, state): DataStoreEvent[] {
     if (command.type === 'create') {
-      // Two creations under one name share the id that the name holds, so the second finds the first one's work.
+      // Two creations under one name share the id of the reservation, so the second finds the result of the first.
       if (state.status !== 'none') return [];
       const { storeId, userId, now } = command;
       return [{ type: 'DataStoreCreated', data: { storeId, userId, name: checkedName(command.name), createdAt: now } }];

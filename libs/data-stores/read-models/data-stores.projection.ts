@@ -7,7 +7,7 @@ export interface DataStoreDoc extends Revised {
   readonly workspaceId: string;
   readonly userId: string;
   readonly name: string;
-  /** Time of the id in fixed width, so that the id of one that is gone tells its place. */
+  /** Time of the id in fixed width, so that the id of a deleted data store still determines its place. */
   readonly sort: string;
   /** Epoch ms in fixed width. */
   readonly createdAt: string;
@@ -15,7 +15,7 @@ export interface DataStoreDoc extends Revised {
   readonly updatedAt: number;
 }
 
-/** All of them, because each changes the revision. */
+/** Every event, because each changes the revision. */
 const EVENTS = {
   DataStoreCreated: true,
   DataStoreRenamed: true,

@@ -18,7 +18,10 @@ export class RenameDataStore extends Command<Omit<NamedDataStore, 'isNew'>> {
   }
 }
 
-/** Reserves the new name, gives it, and releases the old one. Sources keep the data store, because they hold its id. */
+/**
+ * Reserves the new name, renames the store, and releases the old name. Sources keep the data store, because they refer
+ * to its id.
+ */
 @CommandHandler(RenameDataStore)
 export class RenameDataStoreHandler implements ICommandHandler<RenameDataStore> {
   constructor(
