@@ -30,7 +30,7 @@ export const authsOf = ({ config, plane, egress, log, waitMs }: AccountAuthsOpti
   return accountAuths(views.accounts, vault, env, refresher);
 };
 
-/** Posts to token servers. Looks at the dispatcher only then, because a process that serves reads has none. */
+/** Posts to token servers. Reads the dispatcher at the post only, because a process that serves reads has none. */
 export const tokenServers =
   (egress: Pick<Egress, 'dispatcher'>, limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }): PostForm =>
   async (url, form) => {

@@ -108,7 +108,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
   };
 };
 
-/** Asks for the dispatcher at each fetch, because a process that answers reads only has none. */
+/** Reads the dispatcher at each fetch, because a process that serves only reads has none. */
 const fileFetcher =
   (egress: ApiOptions['egress'], maxBytes: number): FetchText =>
   (url, signal) =>
@@ -122,7 +122,7 @@ const replaysOf = ({ readModels, due }: Engines): Replays => ({
   waiting: (subscriptionId) => due.countOf(subscriptionId),
 });
 
-/** Ports of the contexts that show what sources emit, and send it on. */
+/** Ports of the contexts that list and pass on the events of sources. */
 const streamPorts = (options: ApiOptions) => {
   const { config, plane, topics, webhookTopics, appliedEvents, log: logger, metrics, shuttingDown } = options;
   const { engines, views } = plane;

@@ -48,13 +48,13 @@ export interface ApiOptions {
   readonly log: Logger;
   readonly shuttingDown: () => boolean;
   readonly noRoom?: () => DomainError | undefined;
-  /** What requests of this process hold. */
+  /** Bytes that requests of this process hold. */
   readonly bytes: HttpBytes;
   /** Half of the API that this process serves; the other half answers 421. */
   readonly serves: HttpHalf;
 }
 
-/** Creates manual runs, whose outcome comes back through `relay`. */
+/** Creates manual runs, whose outcome arrives through `relay`. */
 export const manualRunsOf = (
   { config, plane, topics }: Pick<ApiOptions, 'config' | 'plane' | 'topics'>,
   relay: ResponseRelay,
@@ -76,7 +76,7 @@ export const manualRunsOf = (
   });
 };
 
-/** Gives events of apps to the sources that take them. */
+/** Passes events of apps to the sources that accept them. */
 export const appEventsOf = (
   { config, plane, topics, log }: Pick<ApiOptions, 'config' | 'plane' | 'topics' | 'log'>,
   door: Door,
@@ -93,7 +93,7 @@ export const appEventsOf = (
   });
 };
 
-/** Creates the Nest application. It can serve requests but does not listen by itself. */
+/** Creates the Nest application, which can serve requests but does not listen yet. */
 export const createApi = async (options: ApiOptions): Promise<NestExpressApplication> => {
   const { config, logger, log, metrics, shuttingDown } = options;
   const app = await NestFactory.create<NestExpressApplication>(ApiModule.forRoot(options), {

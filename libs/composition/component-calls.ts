@@ -54,7 +54,7 @@ const authsIn = async (
   return auths;
 };
 
-/** Values of a form may be missing or wrong, so they are bound as they are, and checked at the deployment. */
+/** Values of a form may be missing or wrong, so they are bound unchecked. The deployment checks them. */
 export const boundProps = (
   props: readonly ConfigurableProp[],
   values: Readonly<Record<string, unknown>>,

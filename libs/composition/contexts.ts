@@ -20,7 +20,7 @@ import { subscriptionsContext } from '#libs/subscriptions/index.js';
 import { tenancyContext } from '#libs/tenancy/index.js';
 import { webhooksContext } from '#libs/webhooks/index.js';
 
-/** Every context. What a role has of them it finds by the functions below, and no other list names them. */
+/** Every context, in the only list. The functions below select what a role needs. */
 export const contexts = [
   tenancyContext,
   componentsContext,
@@ -47,7 +47,7 @@ type PortsOf<F> = F extends () => unknown
     : never;
 type All<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 
-/** All that the contexts ask for, which composition has. */
+/** All ports that the contexts require. */
 export type ModulePorts = All<PortsOf<Part<'module'>>>;
 export type ReactorPorts = All<PortsOf<ValuesOf<Part<'reactors'>>>>;
 type StreamPart = ValuesOf<Part<'streamReadModels'>>;
@@ -96,7 +96,7 @@ export const makeViews = (clock: Clock, own: readonly LiveView[] = []) => {
     described.flatMap(({ views }) => Object.entries(views?.(clock) ?? {})),
   );
   const views = made as unknown as All<ReturnType<Part<'views'>>>;
-  /** What may emit or listen. */
+  /** Resources that may emit or listen. */
   const resources = {
     find: (id: string) => (id.startsWith('wh_') ? views.webhooks.find(id) : views.sources.find(id)),
   };
@@ -113,7 +113,7 @@ export const makeUpcasters = (): Upcasters =>
 /** Kinds of resources whose history `GET /v1/audit/{id}` shows. */
 export const auditable = described.flatMap((context) => context.auditable ?? []);
 
-/** What keeps a workspace from being empty. */
+/** Resources that keep a workspace from being empty. */
 export const holdings = described.flatMap(({ holds }) => holds ?? []);
 
 export const resourceLimits = Object.assign({}, ...described.map(({ limits }) => limits)) as All<Part<'limits'>>;

@@ -2,8 +2,8 @@ import { type EgressUsage } from '#libs/egress/egress-usage.js';
 import { type Metrics } from '#libs/telemetry/index.js';
 
 /**
- * Shows the connections of components in this process (docs/reference/component-model.md#egress-usage). Of the 100
- * sources that moved most bytes, because each source is a time series.
+ * Shows the connections of components in this process (docs/reference/component-model.md#egress-usage). Only the 100
+ * sources with the most bytes are shown, because each source is a time series.
  */
 export const observeEgress = (usage: EgressUsage, metrics: Metrics): void => {
   metrics.sampled(

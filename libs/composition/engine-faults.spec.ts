@@ -30,14 +30,14 @@ import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 const PORTS = ['events', 'readModels', 'log', 'vault', 'blobs', 'records', 'usage', 'delayed', 'due'] as const;
 type Port = (typeof PORTS)[number];
 
-/** What fails now: one method of a port, or all of all ports. */
+/** The failing method of a port, or all methods of all ports. */
 let failing: { readonly method: string; readonly error: Error } | undefined;
 /** Methods that failed. */
 const failed = new Set<string>();
 /** Methods that the present request has called. */
 let called = new Set<string>();
 
-/** A port whose methods fail when they are told to. */
+/** A port whose methods fail on request. */
 const breakable = <P extends object>(name: Port, port: P): P =>
   new Proxy(port, {
     get(target, property) {
@@ -265,7 +265,10 @@ const bodyOf = (method: string, path: string, m: Made): unknown => {
 /** For each route, by its place in `routes`, the methods of ports that it calls while nothing fails. */
 const calls: (ReadonlySet<string> | undefined)[] = [];
 
-/** Asks every route that the filter lets through while `failing` fails. Returns those that are answered 500, or 503 without its header. */
+/**
+ * Requests every route that passes the filter while `failing` fails. Returns those answered 500, or 503 without its
+ * header.
+ */
 const walk = async (
   what: NonNullable<typeof failing>,
   isAsked: (place: number) => boolean = () => true,

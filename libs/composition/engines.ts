@@ -36,7 +36,7 @@ export interface Engines {
   readonly registry: ProcessRegistry;
   /** The time that all processes of the installation share. */
   readonly clock: Clock;
-  /** What an error of any port tells of the state of its engine. */
+  /** Recognises an error of any port that the state of its engine caused. */
   readonly faultOf: FaultOf;
 }
 
@@ -44,9 +44,9 @@ export interface Engines {
 export interface RemoteEngines extends Engines, CheckedEngines {
   readonly lanes: LaneWrites;
   readonly clock: Clock & ClockSkew;
-  /** Records that were gone before this process read them, since the start, by consumer group. */
+  /** Records since the start that were deleted before this process read them, by consumer group. */
   skipped(): Readonly<Record<string, number>>;
-  /** Bytes of records that this process has read for its consumers and not done, and the most that they may be. */
+  /** Bytes of unfinished records that this process has read for its consumers, and their limit. */
   inHand(): { readonly held: number; readonly limit: number };
   close(): Promise<void>;
 }

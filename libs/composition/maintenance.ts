@@ -26,7 +26,7 @@ export interface MaintenanceOptions {
   readonly config: Config;
   readonly plane: ControlPlane;
   readonly sourceTopics: SourceTopics;
-  /** Tells the runner of a source that the definition in the event log applies again. */
+  /** Notifies the runner of a source that the definition in the event log applies again. */
   readonly operationEnded: (sourceId: string) => Promise<void>;
   readonly logger: Logger;
   readonly everyMs?: number;

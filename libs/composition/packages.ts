@@ -50,7 +50,7 @@ export const openPackages = (
     offline: config.npmOffline,
     cacheMb: config.packagesCacheMb,
     limits: {
-      // Builds without packages keep the other half, however slow a registry is.
+      // The other half is reserved for builds without packages, however slow a registry is.
       atOnce: Math.max(DEFAULT_PACKAGE_LIMITS.atOnce, Math.floor(config.buildsAtOnce / 2)),
     },
     onInstall: installReport(logger, metrics),

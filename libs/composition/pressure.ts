@@ -10,7 +10,7 @@ export const MAX_API_BODY_BYTES = 2 * DEFAULT_CODE_LIMITS.fileBytes + 256 * 1024
 export const httpBytesOf = (config: Config): HttpBytes =>
   httpBytes(Math.max(MAX_API_BODY_BYTES, config.maxBodyKb * 1024), config.pageMb * 1024 * 1024);
 
-/** Exports how much of its limit the process holds. */
+/** Exports the amount that the process holds, and its limit. */
 export const sampleInHand = (metrics: Metrics, read: () => { readonly held: number; readonly limit: number }): void =>
   metrics.sampled(
     'sluice_in_hand_bytes',

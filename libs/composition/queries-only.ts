@@ -6,7 +6,7 @@ const elsewhere = async (): Promise<never> => {
   throw new DomainError('request.misdirected', 'this process answers reads only: changes are taken by command-api');
 };
 
-/** Stand-ins for the ports of commands, in a process that takes no commands. */
+/** Stand-ins for the ports of commands in a process that serves no commands. */
 export const queriesOnly: Pick<
   ApiOptions,
   | 'hookRunner'

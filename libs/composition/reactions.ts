@@ -7,7 +7,7 @@ import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 
 type Process = Pick<RoleProcess, 'plane' | 'topics'>;
 
-/** What the reactions of all contexts need. */
+/** Ports of the reactions of all contexts. */
 export const reactorPorts = (
   { plane, topics, platformEvents }: Process & { readonly platformEvents: Pick<PlatformEvents, 'publish'> },
   readYourWrites: ReadYourWrites,
@@ -25,7 +25,7 @@ export const reactorPorts = (
   };
 };
 
-/** What the reactions need that clean up stream read models. */
+/** Ports of the reactions that clean up stream read models. */
 export const cleanUpPorts = ({ plane, topics }: Process): CleanUpPorts => {
   const { events, vault, log, due } = plane.engines;
   return { events, vault, topics, webhookTopics: webhookTopics(log, topics, due) };

@@ -23,7 +23,7 @@ export const eventSettings = (config: Config): EventSettings => ({
 /** Every read model over the stream log, with these settings. */
 export const streamReadModels = (config: Config) => streamReadModelsOf({ settings: eventSettings(config) });
 
-/** Every read model, for what rebuilds them. */
+/** Every read model, for a rebuild. */
 export const everyReadModel = (config: Config): RebuiltModels => ({
   projections,
   streamProjections: streamReadModels(config).map(({ projection }) => projection),
@@ -36,7 +36,7 @@ export const readModelsIn = (store: ReadModelStore): ReadModels => ({
   schemas: projections.map(({ schema }) => schema),
 });
 
-/** Waits until the summaries, which another process maintains, hold a record. */
+/** Waits until the event summaries, which another process maintains, contain a record. */
 export const appliedEventsIn = (
   { readModels }: Pick<Engines, 'readModels'>,
   config: Config,

@@ -14,7 +14,7 @@ export const registryDirOf = ({ registryDir, engine, dataDir }: Config): string 
 
 export interface RegistryOptions {
   readonly config: Config;
-  /** The API, which holds the handlers that save components. */
+  /** The API with the handlers that save components. */
   readonly api: Pick<INestApplicationContext, 'get'>;
   readonly logger: Logger;
 }
@@ -27,8 +27,8 @@ export const startRegistry = async ({ config, api, logger }: RegistryOptions): P
 };
 
 /**
- * npm packages for the registry, on the path of all others (docs/adr/0021). A private scope that is not open to every
- * workspace is refused, because every workspace may use the registry.
+ * Resolves npm packages of the registry like all others (docs/adr/0021). Refuses a private scope that is not open to
+ * every workspace, because every workspace may use the registry.
  */
 export const registryPackages = (
   config: Config,

@@ -42,7 +42,7 @@ interface Shown {
 }
 type Sent = Awaited<ReturnType<ReturnType<typeof request>['put']>>;
 
-/** The whole API over the embedded engine, in one process, whose read models stop when a test says so. */
+/** The whole API over the embedded engine in one process. A test can stop its read models. */
 const startWorld = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'sluice-replies-'));
   const engines = await openEngines(dataDir);
@@ -69,7 +69,7 @@ const startWorld = async () => {
 };
 type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** An event store after whose next write of a test's stream another command has its turn. */
+/** An event store that runs another command after its next write to a test's stream. */
 const withTurns = (
   { events }: EmbeddedEngines,
   interleaved: { next?: (stream: string) => Promise<void> },
@@ -99,13 +99,13 @@ const apiOptions = (plane: WholeControlPlane, standing: { readonly still: boolea
   const log = createLogger({ level: 'silent', role: 'standalone' });
   const nothing = async (): Promise<void> => undefined;
   return {
-    // Its `egress` has no dispatcher, so an API that asks for one while it is made cannot be made by query-api.
+    // Its `egress` has no dispatcher, like that of query-api, so creating the API must not require one.
     ...queriesOnly,
     config,
     plane,
     bytes: httpBytesOf(config),
     topics: topicPolicy(config),
-    // Once they stand still, as a process of several whose read models lag: it answers although they have not applied it.
+    // Once the read models stand still, it answers without them, like one of several processes whose read models lag.
     readYourWrites: {
       waitFor: async (position, ms) => standing.still || (await plane.projectors.waitFor(position, ms)),
     },
@@ -164,7 +164,7 @@ interface Change {
   /** Route of the description of the API. */
   readonly route: string;
   readonly make: (resources: Made) => readonly ['put' | 'post', path: string, body: object];
-  /** What the reply shows of the change. */
+  /** Part of the reply that shows the change. */
   readonly shows: object;
   /** A further change by the same client, with the ETag of the reply. None where the route must find it in a read model. */
   readonly then?: (id: string) => readonly ['put', path: string, body: object];
@@ -262,7 +262,7 @@ describe('the reply to a change, while the read models stand still', () => {
     const further = change.then(id);
     const after = await call(...further, `"${revision}"`);
     expect(dataOf(after)).toMatchObject({ id, name: 'then', revision: await lastRevision(id) });
-    // The former tag holds no more.
+    // The former tag no longer matches.
     expect((await call(...further, `"${revision}"`)).status).toBe(412);
   });
 

@@ -33,7 +33,7 @@ export interface OpenEngines {
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
-/** One process of a distributed installation, as the steps of its role find it. */
+/** One process of a distributed installation, for the steps of its role. */
 export interface Role extends RoleProcess, Omit<Started, 'shutdown' | 'timings'> {
   readonly reporter: ProcessReporter;
   readonly platformEvents: PlatformEvents;
@@ -44,15 +44,15 @@ export interface Role extends RoleProcess, Omit<Started, 'shutdown' | 'timings'>
   readonly fail: (error: Error) => void;
   /** Starts to follow the backlogs that all processes report. */
   readonly startBacklog: () => ClusterBacklog;
-  /** The same and, for lanes of these groups (default: all) that no process owns, what the log holds. */
+  /** Also counts the log's records in lanes of these groups (default: all) that no process owns. */
   readonly startLoggedBacklog: (groups?: readonly LoggedGroup[]) => LoggedBacklog;
-  /** Starts to follow which processes await answers. */
+  /** Starts to follow the processes that await answers. */
   readonly followCallers: () => LiveCallers;
 }
 
 /**
- * Starts one role on the distributed engines. The steps that all such roles share are here, in order; `steps` is the role
- * itself. `tables`: those that only this role holds in memory.
+ * Starts one role on the distributed engines. This function has the steps that all such roles share; `steps` starts the
+ * role itself. `tables` are in-memory tables of this role only.
  */
 export const runRole = (
   name: string,
@@ -97,7 +97,7 @@ export const runRole = (
     },
   });
 
-/** What a role gets from its process, where others have the other roles. */
+/** Services of a process with one role. */
 const roleOn = (
   engines: RemoteEngines,
   plane: ControlPlane,
@@ -108,7 +108,7 @@ const roleOn = (
   const reporter = startReporter(id, name, plane, logger, shutdown);
   return {
     ...roleProcess(started, plane, topics, {
-      // How fresh the tables are of a process that commands wait for while the registry hears of it (docs/adr/0007).
+      // Freshness of the tables of a process for which commands wait while it reports to the registry (docs/adr/0007).
       highestReached: async () => highestOf(await engines.registry.live()),
       awaitedSince: () => reporter.awaitedSince(),
       leased: async (options) => startLeased(options, engines, logger, shutdown),
@@ -123,7 +123,7 @@ const roleOn = (
   };
 };
 
-/** With old tables a process would lose events, so it ends. Its successor reads the log from the start. */
+/** A process with outdated tables would lose events, so it ends. Its successor reads the log from the start. */
 const tablesStopped = (cause: Error): Error => new Error('the tables in memory stopped', { cause });
 
 const makeTopics = async (
@@ -164,7 +164,7 @@ const followTables = async (
   return plane;
 };
 
-/** From here on the other processes wait for this one, until its work has ended. */
+/** Makes the other processes wait for this one until its work has ended. */
 const startReporter = (
   id: string,
   name: string,
@@ -200,7 +200,7 @@ const startLeased = (
   shutdown.add(options.name, () => work.stop());
 };
 
-/** Reports to the other processes, and exports how far the consumer group is behind over all of them. */
+/** Reports the backlog to the other processes, and exports the lag of the consumer group over all of them. */
 const reportBacklog = (
   { group, prefix, backlog, pressure }: Workload,
   reporter: ProcessReporter,
@@ -266,7 +266,7 @@ const serveHealth = async (
   const serveTelemetry = telemetry.getHttpAdapter().getInstance() as Handler;
   shutdown.add('telemetry', () => telemetry.close());
   readiness.register('process', () => (shutdown.begun ? 'shutting down' : starting.isOver ? undefined : 'starting'));
-  // Callers that send requests too early must retry, instead of learning that a path does not exist.
+  // A caller that is too early must retry, so it is not told that the path does not exist.
   front.serve((req, res) =>
     starting.isOver || TELEMETRY.test(req.url ?? '') ? serveTelemetry(req, res) : stillStarting(req, res),
   );

@@ -30,7 +30,7 @@ const world = async (way: Way, subscriptions: readonly Subscribed[], over: Parti
     routes?.committed();
   };
   const recordsOf = (topic: string): Promise<readonly StoredRecord[]> => log.read(topic, -1, 10_000);
-  /** What each listener got, and the emits without their marks. */
+  /** The records of each listener, and the emits without their marks. */
   const result = async (): Promise<Readonly<Record<string, unknown>>> => {
     await drained(router);
     const all: Record<string, unknown> = {};

@@ -38,7 +38,7 @@ export interface Sandboxing {
   close(): Promise<void>;
 }
 
-/** Starts the sandboxes of user code, and the only way for requests out of them and of the server. */
+/** Starts the sandboxes of user code, and the guard through which all requests leave them and the server. */
 export const startSandboxing = async (
   config: Config,
   clock: Clock,
@@ -113,8 +113,8 @@ const inspectorFor = (level: JailLevel, config: Config, clock: Clock, packages: 
   });
 
 /**
- * Starts what commands need of components: the inspector, which evaluates a component in a jail without network before it
- * is deployed, and the caller of its options and additionalProps.
+ * Starts the inspector, which evaluates a component in a jail without network before its deployment, and the caller of
+ * its options and additionalProps.
  */
 export const startInspecting: typeof startSandboxing = (config, ...others) =>
   // No process of a source runs here, so idle processes of actions may only take the place of calls.

@@ -1,7 +1,10 @@
 import { type Config, SETTINGS } from '#libs/config/index.js';
 import { type LimitReply } from '#libs/tenancy/index.js';
 
-/** Settings that bound what users may do, shown to every user. Addresses, secrets and folders are none of them. */
+/**
+ * Settings that bound what users may do. Every user may read them, so addresses, secrets and folders are not among
+ * them.
+ */
 const SHOWN: readonly (keyof Config)[] = [
   'apiRate',
   'endpointRate',

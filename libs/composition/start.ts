@@ -93,11 +93,11 @@ const run = async <S extends { readonly config: Config }>(
 export const endpointUrls = ({ endpointDomain }: Config, publicUrl: string): EndpointUrls =>
   endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain);
 
-/** What differs between a process with every role and one of several. */
+/** Services that differ between a process with every role and one of several. */
 type Ways = Pick<RoleProcess, 'leased' | 'reportBacklog'> &
   Pick<TableFreshnessOptions, 'highestReached' | 'awaitedSince'>;
 
-/** What every role gets from its process. */
+/** Creates the services of a process for its roles. */
 export const roleProcess = (
   { config, logger, metrics, shutdown }: Started,
   plane: ControlPlane,
@@ -106,7 +106,7 @@ export const roleProcess = (
 ): RoleProcess & { readonly platformEvents: PlatformEvents } => {
   const { engines, follower, clock } = plane;
   const platformEvents = new PlatformEvents({ log: engines.log, topics, clock, logger });
-  // At shutdown they are stored before the engines close.
+  // At shutdown the events are stored before the engines close.
   shutdown.add('platform events', () => platformEvents.idle());
   return {
     config,

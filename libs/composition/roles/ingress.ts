@@ -12,15 +12,18 @@ import { type Room, type RoleProcess } from './role-process.js';
 export interface IngressRoleOptions {
   readonly backlog: WorkInFlight;
   readonly room?: Pick<Room, 'refusal'>;
-  /** Counts what is stored, where other processes own the lanes. */
+  /** Counts stored events where other processes own the lanes. */
   readonly counting?: Admission;
-  /** Gives the replies of runs to the requests that wait for them. */
+  /** Passes the replies of runs to the requests that wait for them. */
   readonly relay: ResponseRelay;
-  /** What requests of this process hold. */
+  /** Bytes that requests of this process hold. */
   readonly bytes: HttpBytes;
 }
 
-/** Role `ingress`, step 1 of the path of an event. Admits what the other roles can take. The caller serves requests. */
+/**
+ * Role `ingress`, step 1 of the path of an event. Admits no more than the other roles can process. The caller serves
+ * requests.
+ */
 export const startIngressRole = (
   { config, plane, topics, logger, metrics, platformEvents, closing }: RoleProcess,
   { backlog, room, counting, relay, bytes }: IngressRoleOptions,
@@ -38,7 +41,7 @@ export const startIngressRole = (
       withinQuotas(quotaKeeper(config, plane, logger)),
       ...(room === undefined ? [] : [refusing((arrival) => room.refusal(arrival))]),
       gate,
-      // After the gate, because it counts what is stored and not what is refused.
+      // Placed after the gate, because it counts stored events and not refused ones.
       ...(counting === undefined ? [] : [counting]),
     ),
     rate: new RateLimit(config.endpointRate),
@@ -51,7 +54,7 @@ export const startIngressRole = (
     clock: plane.clock,
     metrics: metrics.ingress,
     onRefused: ({ sourceId, workspaceId }, { code, text }) => {
-      // The disk is watched and told of by itself.
+      // The disk has a watch and a report of its own.
       if (code === 'storage_full') return;
       const isQuota = code === 'quota_exceeded';
       const kind = isQuota ? 'quota_exceeded' : 'events_refused';

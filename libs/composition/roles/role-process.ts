@@ -10,7 +10,7 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics } from '#libs/telemetry/index.js';
 import { type ControlPlane } from '../control-plane.js';
 
-/** What a role gets from its process, whether that has every role or one (docs/adr/0019). */
+/** Services of a process for its roles, whether it has one or all (docs/adr/0019). */
 export interface RoleProcess {
   readonly config: Config;
   readonly plane: ControlPlane;
@@ -19,9 +19,9 @@ export interface RoleProcess {
   readonly topics: TopicPolicy;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Tells users what happens to their resources. */
+  /** Reports to users what happens to their resources. */
   readonly platformEvents: Pick<PlatformEvents, 'report'>;
-  /** Counts the records in flight of the roles of this process. */
+  /** Counts the records in flight in this process. */
   readonly handedOver: HandedOver;
   /** Adds a step of the shutdown. Steps run in reverse order of these calls. */
   readonly closing: (step: string, close: () => Promise<void>) => void;
@@ -30,7 +30,7 @@ export interface RoleProcess {
    * it may have to wait for another process.
    */
   readonly leased: (work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>) => Promise<void>;
-  /** Makes the unfinished records of a role known to operators and to the other processes. */
+  /** Publishes the number of a role's unfinished records to operators and to the other processes. */
   readonly reportBacklog: (workload: Workload) => void;
 }
 
@@ -49,8 +49,8 @@ export interface Workload {
 export interface Room {
   /** Returns the refusal of an event for which there is no room. */
   refusal(arrival: Arrival): Refusal | undefined;
-  /** Whether a topic takes no more for now. */
+  /** Whether a topic accepts no more records for now. */
   isFull(topic: string): boolean;
-  /** Whether a source runs no more for now. */
+  /** Whether a source starts no run for now. */
   isPaused(sourceId: string): boolean;
 }

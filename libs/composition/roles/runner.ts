@@ -24,9 +24,12 @@ export interface RunnerRoleOptions {
   readonly room?: Pick<Room, 'isPaused'>;
   readonly sandboxing: Sandboxing;
   readonly urls: EndpointUrls;
-  /** Takes the outcomes of runs for which a caller waits. */
+  /** Receives the outcomes of runs for which a caller waits. */
   readonly replies: Replies;
-  /** The router's, where it is in this process and the log takes all records of a commit or none. */
+  /**
+   * Routing within the commit. Present where the router is in this process and the log stores all records of a commit
+   * or none.
+   */
   readonly routing?: CommitRouting;
   /** Absent where one process has every role. */
   readonly callers?: Callers;
@@ -118,7 +121,7 @@ const sweepRecords = ({ plane, logger, closing }: RoleProcess): void => {
   closing('data stores', () => sweeper.stop());
 };
 
-/** Tells the author when a process of a source was ended because it was busy without a run. */
+/** Notifies the author when a source's process was ended because it was busy without a run. */
 const noteSpinning = ({ pool }: Sandboxing, runner: Runner, logger: Logger): void =>
   pool.onSpinning(({ sourceId, workspaceId, isOfCalls, cpuMs, overMs }) => {
     const used = { source: sourceId, workspace: workspaceId, cpuMs, overMs };
