@@ -5,8 +5,8 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 const REFRESH = /refresh|token|client_?(id|secret)|^expires|^scope$/i;
 
 /**
- * The checked parameters. Throws request.invalid_parameter for one that belongs into oauth, because a dropped one
- * would let tokens expire in silence (docs/reference/rest-api.md#account-refresh).
+ * The checked parameters. Throws request.invalid_parameter for a parameter that belongs in oauth, because ignoring it
+ * would let tokens expire unnoticed (docs/reference/rest-api.md#account-refresh).
  */
 export const accountParams = <D extends object>(dto: ClassConstructor<D>, params: Parameters): Promise<D> => {
   const field = Object.keys(params).find((name) => REFRESH.test(name));

@@ -22,7 +22,7 @@ const STREAMS = streamName(account.category, '');
 /** Fields of an account that no caller of the view reads. */
 const UNUSED = { name: null, createdAt: 0, updatedAt: 0 } as const;
 
-/** Keeps every account in memory, without its credentials, for those that check and bind app props. */
+/** Keeps every account in memory, without its credentials, to check and bind app props. */
 export class AccountsView implements LiveView {
   private readonly entries = new Map<string, KnownAccount>();
 
@@ -61,8 +61,8 @@ export const accountAuths = (
   versionOf: (accountId: string, workspaceId: string): string | undefined =>
     view.find(accountId, workspaceId)?.credentialsRef,
   /**
-   * Undefined while the token is valid; one that expires soon is refreshed meanwhile. Else resolves once there is a new
-   * one, and rejects with account.not_refreshed.
+   * Undefined while the token is valid; a token that expires soon is refreshed in the background. Otherwise resolves
+   * once there is a new token, or rejects with account.not_refreshed.
    */
   freshen: (accountId: string, workspaceId: string): Promise<void> | undefined =>
     refresher.freshen(accountId, workspaceId),

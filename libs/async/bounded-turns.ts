@@ -3,7 +3,7 @@ import { Semaphore } from './semaphore.js';
 
 type Scope = 'user' | 'workspace';
 
-/** Whom a work counts for. */
+/** Workspace and user that a work counts for. */
 export interface TurnHolder {
   readonly workspaceId: string;
   /** Absent for works that are counted by workspace alone. */
@@ -16,7 +16,7 @@ export interface TurnLimits {
   /** Number of waiting works of one workspace, and of one user. */
   readonly waiting: number;
   readonly waitingInAll: number;
-  /** Bytes that waiting works hold. Absent: they hold next to nothing. */
+  /** Bytes that waiting works hold. Absent where these are negligible. */
   readonly waitingBytes?: number;
   readonly waitingBytesInAll?: number;
 }

@@ -1,4 +1,4 @@
-/** Whom a held amount counts for, besides the process. */
+/** Holders that an amount counts for, besides the process. */
 export type Holders<S extends string> = Readonly<Partial<Record<S, string>>>;
 
 /** The limit that one more amount would have exceeded. */
@@ -44,7 +44,10 @@ export class Budget<S extends string> {
     return actual > this.limits.process ? { scope: 'process', limit: this.limits.process, actual } : undefined;
   }
 
-  /** Holds the amount, which obliges the caller to `release` it. Where it does not fit, holds nothing and says why. */
+  /**
+   * Holds the amount, which obliges the caller to `release` it. Holds nothing and returns the exceeded limit where it
+   * does not fit.
+   */
   tryHold(holders: Holders<S>, amount: number): OverBudget<S> | undefined {
     const over = this.over(holders, amount);
     if (!over) this.hold(holders, amount);
@@ -64,7 +67,7 @@ export class Budget<S extends string> {
     }
   }
 
-  /** Gives an amount back that was held for the same holders. */
+  /** Releases an amount that was held for the same holders. */
   release(holders: Holders<S>, amount: number): void {
     this.hold(holders, -amount);
   }

@@ -22,7 +22,7 @@ export const pause = (
     const timer = setTimeout(end, ms);
     if (!ref) timer.unref();
     if (!signal) return;
-    // Any number of pauses may share the signal of their process, and each takes its listener back.
+    // Many pauses may share the signal of their process, so each removes its listener.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', end);
   });
@@ -46,7 +46,7 @@ export class WakeablePause {
     this.woken = false;
   }
 
-  /** Ends the current wait or, if nobody waits, the next one. */
+  /** Ends the current wait or, without one, the next. */
   wake(): void {
     this.woken = true;
     this.resume?.();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Semaphore } from './semaphore.js';
 
-/** Asks for slots in this order and tells in which order they were given. */
+/** Asks for slots in this order and returns the order in which they were assigned. */
 const given = (semaphore: Semaphore, keys: readonly string[]): string[] => {
   const order: string[] = [];
   keys.forEach((key, n) => void semaphore.acquire(key).then(() => order.push(`${key}${n}`)));

@@ -22,7 +22,7 @@ export class Semaphore<K = string> {
     return this.total;
   }
 
-  /** Takes a slot if one is free for the key. A true answer obliges the caller to `release`. */
+  /** Acquires a slot if one is free for the key. True obliges the caller to `release`. */
   tryAcquire(key: K): boolean {
     if (!this.isFree(key)) return false;
     this.hold(key);
@@ -39,7 +39,7 @@ export class Semaphore<K = string> {
     });
   }
 
-  /** Gives a slot back. The next waiting work holds it when this returns. */
+  /** Releases a slot. The next waiting work holds it when this returns. */
   release(key: K): void {
     this.total--;
     const left = (this.held.get(key) ?? 0) - 1;

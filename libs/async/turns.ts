@@ -2,9 +2,9 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { Semaphore } from './semaphore.js';
 
 /**
- * Bounds what one turn of the event loop does of a kind of work that users make long, in units that its callers count.
- * Others are served between the turns. One piece of work beyond the bound goes on in each turn, and keys (such as
- * workspaces) that wait take turns, so the many works of one key do not delay that of another.
+ * Bounds the work of one kind in a turn of the event loop, in units that the callers count, because users can make it
+ * long. Other work runs between the turns. Waiting keys (such as workspaces) alternate, so the many works of one key do
+ * not delay those of another.
  */
 export class Turns {
   private spent = 0;
@@ -13,7 +13,7 @@ export class Turns {
   /** @param units of work of one turn. The piece that exceeds them may still end. */
   constructor(private readonly units: number) {}
 
-  /** Whether this turn has done its work. What is left awaits `later`. */
+  /** Whether this turn has used its units. The caller then awaits `later`. */
   get isOver(): boolean {
     return this.spent >= this.units;
   }

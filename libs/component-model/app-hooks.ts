@@ -25,7 +25,7 @@ export const appHookFault = (hook: ConfigurableProp, props: readonly Configurabl
   return `prop "${hook.name.slice(0, 100)}": appProp must be the name of a prop of type app (${known}), and ${given}, so no event of an app starts run`;
 };
 
-/** What is wrong with a list of event names, as the end of a sentence. */
+/** Fault in a list of event names, as the end of a sentence. */
 export const eventNamesFault = (names: readonly string[]): string | undefined => {
   const { names: most, nameLength } = APP_EVENT_LIMITS;
   if (names.length > most) return `${names.length} names, at most ${most} are allowed`;

@@ -1,7 +1,7 @@
 import { type ActionFacts } from './action-run.js';
 import { type LogLine, type UserError } from './run-output.js';
 
-/** What one call asks of a component, beside the runs and hooks of a source (docs/reference/component-model.md#calls). */
+/** A call of a component besides the runs and hooks of a source (docs/reference/component-model.md#calls). */
 export type ComponentCall =
   /** Calls the `options` of one prop. */
   | {
@@ -42,7 +42,7 @@ export const NO_OPTIONS_METHOD = 'NoOptionsMethod';
 export interface CallOutcome {
   /** `killed` means that the process ended during the call (timeout, memory, exit, protocol breach). */
   readonly status: 'ok' | 'threw' | 'killed';
-  /** JSON text of the answer. Set with status `ok`. Its shape is the component's word, which the caller checks. */
+  /** JSON text of the answer, with status `ok`. The component determines its shape, so the caller checks it. */
   readonly value?: string;
   readonly error?: UserError;
   readonly logs: readonly LogLine[];

@@ -10,7 +10,7 @@ export const SANDBOX_POLICY = 'sandbox allow-scripts allow-forms allow-popups al
 
 export interface EndpointReply {
   readonly headers: Record<string, string | string[]>;
-  /** What was left out, in the words of a log line. Empty for most replies. */
+  /** Removed parts, as texts of log lines. Empty for most replies. */
   readonly leftOut: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export const endpointReply = (given: Headers, base: string | null): EndpointRepl
     else if (isBeyond(lowerCase, values)) leftOut.push(`header ${name}`);
     else headers[name] = typeof value === 'string' ? value : [...value];
   }
-  // A line of its own beside the component's: browsers obey every policy, so none weakens another.
+  // A separate header beside the component's, because browsers obey every policy, so none weakens another.
   if (base !== null) headers['content-security-policy'] = [SANDBOX_POLICY, ...ownPolicy];
   return { headers, leftOut };
 };

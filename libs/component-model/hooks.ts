@@ -4,7 +4,7 @@ export type HookName = 'deploy' | 'activate' | 'deactivate';
 /** Emits the event that the component exports as `sampleEmit` (docs/reference/component-model.md#sample-emit). */
 export const SAMPLE_EMIT = 'sample_emit';
 
-/** What the process of a source is called for beside its runs. */
+/** Calls of a source's process besides its runs. */
 export type ProcessCall = HookName | typeof SAMPLE_EMIT;
 
 /** Code of the error of a component that exports no sample event. */

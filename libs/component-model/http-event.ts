@@ -1,18 +1,18 @@
 /**
- * The event of a request may hold its body once (docs/adr/0049). In its JSON text `bodyRaw` is then empty and `body` is
- * the text that arrived. Beside the text stands where that is.
+ * The event of a request may contain its body once (docs/adr/0049). `bodyRaw` is then empty in its JSON text, `body` is
+ * the text that arrived, and a header has the place of `body`.
  */
 
-/** Where the text of `body` stands in the text of an event, in UTF-16 units. */
+/** Place of `body` in the text of an event, in UTF-16 units. */
 export interface BodyRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Stands before the text of `body` in an event that holds it once. */
+/** Text right before `body` in an event that contains it once. */
 const BEFORE_BODY = '"bodyRaw":"","body":';
 
-/** Header of an invocation whose event holds `body` once, after `head`. */
+/** Header of an invocation whose event contains `body` once, after `head`. */
 export const bodyHeader = (head: string, body: string): string => `${head.length},${head.length + body.length}`;
 
 /** Reads the header. Undefined without one, or with one that does not fit the text, which is then the whole event. */

@@ -3,7 +3,9 @@ export const NO_LICENCE = 'none stated';
 
 const MOST_CHARS = 100;
 
-/** What npm knows of a package: `license`, in former forms an object with `type`, or a list of them in `licenses`. */
+/**
+ * Licence fields of a package.json: `license`, in former forms an object with `type`, or a list of these in `licenses`.
+ */
 interface Described {
   readonly license?: unknown;
   readonly licenses?: unknown;
@@ -20,7 +22,7 @@ export const statedLicence = ({ license, licenses }: Described): string | undefi
 
 const nameOf = (given: unknown): string => {
   const name: unknown = typeof given === 'object' && given !== null && 'type' in given ? given.type : given;
-  // A licence comes from anyone, and is printed on terminals.
+  // Any author may write this text, and it is printed on terminals.
   return typeof name === 'string'
     ? name
         .slice(0, 200)

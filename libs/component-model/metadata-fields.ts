@@ -4,8 +4,8 @@ import { type HookName } from './hooks.js';
 import { WARNING_LIMITS } from './warning-limits.js';
 
 /**
- * What a field of metadata holds, and how much of it. Texts and JSON count in UTF-8 bytes. The metadata of a component is
- * parsed, kept, listed and read at each start, so every field has a limit: a user writes all of them.
+ * Type and limit of a field of metadata. Texts and JSON count in UTF-8 bytes. The metadata of a component is parsed,
+ * kept, listed and read at each start, so every field has a limit: a user writes all of them.
  */
 export type FieldRule = { readonly isNullable?: true } & (
   | { readonly kind: 'flag' | 'number' }

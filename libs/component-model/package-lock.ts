@@ -10,7 +10,7 @@ export interface LockedPackage {
   readonly integrity: string;
   /** URL of the tarball at the registry that resolved it. */
   readonly resolved: string;
-  /** Epoch milliseconds, or null when the registry does not tell. */
+  /** Epoch milliseconds, or null when the registry does not state it. */
   readonly publishedAt: number | null;
   /** As its package.json states it. Absent when it states none. */
   readonly licence?: string;
@@ -23,14 +23,14 @@ export interface PackageLock {
   readonly packages: readonly LockedPackage[];
 }
 
-/** What became of the packages of a component when they were resolved anew. */
+/** Changes of a component's packages when they were resolved anew. */
 export interface PackageChanges {
   readonly added: readonly { readonly name: string; readonly version: string }[];
   readonly removed: readonly { readonly name: string; readonly version: string }[];
   readonly changed: readonly { readonly name: string; readonly from: string; readonly to: string }[];
 }
 
-/** What a build did with the packages of a component. */
+/** Packages of a component after a build. */
 export interface ComponentPackages {
   readonly lock: PackageLock;
   /** Places of packages that the bundle requires while it runs (docs/reference/component-model.md#packages-beside). */

@@ -9,11 +9,13 @@ export interface EmitCall {
   readonly summary?: string;
   /** Epoch milliseconds. */
   readonly ts?: number;
-  /** Epoch milliseconds at which it goes out. At once when that is over. */
+  /** Epoch milliseconds at which the event goes out. A time in the past means at once. */
   readonly deliverAt?: number;
 }
 
-/** Kind of the lines that tell an author what was accepted and lost (docs/reference/component-model.md#log-warnings). */
+/**
+ * Kind of the lines that warn an author of what was accepted and lost (docs/reference/component-model.md#log-warnings).
+ */
 export const WARNING = 'warning';
 
 /** One line for `$logs` (docs/reference/component-model.md#log-lines). */
@@ -43,7 +45,7 @@ export interface UserError {
    * ProcessExited, FunctionPayloadLimitExceeded.
    */
   readonly code: string;
-  /** What caused the error, if it has a cause. */
+  /** Cause of the error, if it has one. */
   readonly cause?: UserError;
   /** Parts of an AggregateError. */
   readonly errors?: readonly UserError[];

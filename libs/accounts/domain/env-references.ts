@@ -30,8 +30,8 @@ export const checkEnvReference = (
 };
 
 /**
- * Replaces each reference by the variable's text. A name that is not allowed now, or not set, gives undefined, because
- * the operator may have withdrawn it since the account was connected.
+ * Replaces each reference by the variable's text, or by undefined when the variable is not set or no longer allowed.
+ * The operator may have withdrawn it since the account was connected.
  */
 export const withEnv = (
   value: unknown,
