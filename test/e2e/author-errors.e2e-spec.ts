@@ -142,7 +142,9 @@ describe('an error of an author', () => {
 
   it('of a write outside of /tmp says where files may be written', async () => {
     const error = await errorOf('write');
-    expect(error.message).toMatch(/a component may read and write files only below \/tmp, which holds at most 128 MB/);
+    expect(error.message).toMatch(
+      /": a component may read and write files only below \/tmp, which holds at most 128 MB/,
+    );
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { ERROR_LIMITS, type ErrorText } from '../protocol/protocol.js';
 import { encodeRecord } from '#libs/framing/records.js';
 import { parseChildMessage } from '../protocol/child-message.js';
 import { textOfError } from './error-text.js';
-import { writesIn } from './file-hint.js';
+import { writesIn } from './access-hint.js';
 import { mapStacks, mappedStack } from './source-map.js';
 
 /** What the server makes of the error. Throws when it refuses it. */
@@ -112,7 +112,8 @@ describe('the text of an error', () => {
     writesIn('/tmp', 128);
     const refused = (code: string, path: string): string =>
       received(Object.assign(new Error(`${code}: open '${path}'`), { code, syscall: 'open', path })).message;
-    const hint = / \(a component may read and write files only below \/tmp, which holds at most 128 MB\)$/;
+    const hint =
+      / \("\/data(?:\/x\.json)?": a component may read and write files only below \/tmp, which holds at most 128 MB\)$/;
     for (const code of ['EROFS', 'EACCES', 'ENOENT']) expect(refused(code, '/data/x.json')).toMatch(hint);
     expect(refused('ENOENT', '/tmp/x.json')).toBe("ENOENT: open '/tmp/x.json'");
     expect(refused('ENOSPC', '/tmp/x.json')).toContain('/tmp holds at most 128 MB');

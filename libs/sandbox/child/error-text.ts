@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { ERROR_LIMITS, TEXT_LIMITS, type ErrorText } from '../protocol/protocol.js';
 import { mappedStack } from './source-map.js';
-import { fileHint } from './file-hint.js';
+import { accessHint } from './access-hint.js';
 
 const UNREADABLE = 'the component threw something that cannot be read';
 const MAX_PART_MESSAGE = 4_096;
@@ -68,7 +68,7 @@ const describe = (thrown: unknown, room: Room, depth: number): ErrorText => {
   const given = { name: read(thrown, 'name'), code: read(thrown, 'code'), message: read(thrown, 'message') };
   const name = typeof given.name === 'string' && given.name !== '' ? given.name : 'Error';
   const code = typeof given.code === 'string' && given.code !== '' ? given.code : name;
-  const message = (typeof given.message === 'string' ? given.message : inspected(thrown)) + fileHint(thrown, read);
+  const message = (typeof given.message === 'string' ? given.message : inspected(thrown)) + accessHint(thrown, read);
   const { text, place } = stackOf(read(thrown, 'stack'));
   return {
     name: room.take(name, TEXT_LIMITS.name),

@@ -15,7 +15,7 @@ import { tunnelSockets } from './egress-socket.js';
 import { lookUpNames } from './names.js';
 import { textOfError } from './error-text.js';
 import { Execution } from './execution.js';
-import { writesIn } from './file-hint.js';
+import { writesIn } from './access-hint.js';
 import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
 import { LoadedState } from './loaded-state.js';

@@ -49,7 +49,7 @@ const plain = (text: string): string =>
     .replace(/\nat [^\n]*\bnode:[^\n]*/g, '')
     .replace(/\b(active endpoint )e[0-9a-z]{15}/g, '$1<key>')
     // What refuses the access, and its words, depend on the level of isolation.
-    .replace(/: [^\n]*( \(a component may read and write files only [^\n]*\))(\nat [^\n]*)?/g, ': …$1')
+    .replace(/: [^\n]*( \("[^"\n]*": a component may read and write files only [^\n]*\))(\nat [^\n]*)?/g, ': …$1')
     .replace(/\bpid \d+/g, 'pid <pid>')
     .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, '<id>')
     .replace(/[ \t]+\n/g, '\n')
