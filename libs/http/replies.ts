@@ -38,12 +38,15 @@ export const WarningReply = named('Warning', {
   path: text('Place in the component or in the request, such as `props.url.optinal`'),
 } satisfies FieldsOf<Warning>);
 
+/** Field of a reply that says what is probably not meant (docs/reference/rest-api.md#reply-warnings). */
+export const withWarnings = { warnings: optional(listOf(WarningReply, 'Absent when there are none')) };
+
 /** Reply with one object. */
 export const one = <S extends AnySchema>(item: S): Schema<{ readonly data: TypeOf<S> }> => bare(object({ data: item }));
 
-/** Reply with one object and what is probably not meant (docs/reference/rest-api.md#reply-warnings). */
+/** Reply with one object and its warnings. */
 export const oneWarned = <S extends AnySchema>(item: S): Schema<Warned<TypeOf<S>>> =>
-  bare(object({ data: item, warnings: optional(listOf(WarningReply, 'Absent when there are none')) }));
+  bare(object({ data: item, ...withWarnings }));
 
 /** Reply with a whole list. */
 export const list = <S extends AnySchema>(item: S): Schema<{ readonly data: readonly TypeOf<S>[] }> =>
@@ -53,15 +56,9 @@ export const list = <S extends AnySchema>(item: S): Schema<{ readonly data: read
 export const paged = <S extends AnySchema>(item: S): Schema<ListReply<TypeOf<S>>> =>
   bare(object({ page_info: PageInfo, data: listOf(item, 'The items of the page') }));
 
-/** Page of a list, with what is probably not meant in the request (docs/reference/rest-api.md#reply-warnings). */
+/** Page of a list, with warnings about the request. */
 export const pagedWarned = <S extends AnySchema>(item: S): Schema<WarnedList<TypeOf<S>>> =>
-  bare(
-    object({
-      page_info: PageInfo,
-      data: listOf(item, 'The items of the page'),
-      warnings: optional(listOf(WarningReply, 'Absent when there are none')),
-    }),
-  );
+  bare(object({ page_info: PageInfo, data: listOf(item, 'The items of the page'), ...withWarnings }));
 
 /** Drops the type, which the compiler cannot compute for a generic item. */
 const bare = ({ json, named: inner }: AnySchema): AnySchema => ({ json, named: inner });

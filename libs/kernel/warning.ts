@@ -17,5 +17,8 @@ export interface Warned<T> {
   readonly warnings?: readonly Warning[];
 }
 
-export const warned = <T>(data: T, warnings: readonly Warning[] = []): Warned<T> =>
-  warnings.length === 0 ? { data } : { data, warnings };
+export const warned = <T>(data: T, warnings: readonly Warning[] = []): Warned<T> => ({ data, ...warningsIn(warnings) });
+
+/** Field of a reply that lists warnings. Absent when there are none. */
+export const warningsIn = (warnings: readonly Warning[]): { readonly warnings?: readonly Warning[] } =>
+  warnings.length === 0 ? {} : { warnings };

@@ -3,6 +3,7 @@ import { type ConfigurableProp } from '#libs/component-model/component-metadata.
 import { type AdditionalPropsRequest, type DeployableComponent } from '#libs/components/published.js';
 import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { AppHookPlans } from './app-hook-plans.js';
+import { type SourceRecord } from './domain/source.js';
 import { definition } from './testing/definitions.js';
 
 const CHAT: ConfigurableProp = { name: 'chat', type: 'app', app: 'chat-app' };
@@ -23,7 +24,23 @@ const componentOf = (...configurableProps: ConfigurableProp[]): DeployableCompon
   dedupe: null,
 });
 
-const planned = async (component: DeployableComponent, given: Readonly<Record<string, unknown>> = {}) => {
+const SOURCE: SourceRecord = {
+  sourceId: 'dc_1',
+  userId: 'u_1',
+  createdAt: 1,
+  updatedAt: 1,
+  unusedSecrets: [],
+  name: 'Chat',
+  nameSlug: 'chat',
+  active: true,
+  definition: definition(),
+};
+
+const planned = async (
+  component: DeployableComponent,
+  given: Readonly<Record<string, unknown>> = {},
+  source?: SourceRecord,
+) => {
   const asked: (readonly [AdditionalPropsRequest, string])[] = [];
   const names = {
     call: async (request: AdditionalPropsRequest, prop: string) => {
@@ -32,7 +49,7 @@ const planned = async (component: DeployableComponent, given: Readonly<Record<st
     },
   };
   const plans = new AppHookPlans(names, new InMemoryVault());
-  return { asked, ...(await plans.planned(definition(), { component, given, workspaceId: 'o_1' })) };
+  return { asked, ...(await plans.planned(definition(), { component, given, workspaceId: 'o_1', source })) };
 };
 
 describe('the apphooks of a source', () => {
@@ -45,7 +62,18 @@ describe('the apphooks of a source', () => {
     expect(made.props).toEqual([
       { kind: 'apphook', prop: 'hook', appProp: 'chat', app: 'chat-app', eventNames: ['a', 'b'] },
     ]);
-    expect([asked, warnings]).toEqual([[], []]);
+    expect(asked).toEqual([]);
+    expect(warnings).toEqual([
+      {
+        code: 'unfed_apphook',
+        path: 'props.hook',
+        message: expect.stringContaining('POST /v1/apps/chat-app/events with {"event_name": "a", "payload"'),
+      },
+    ]);
+  });
+
+  it('warn no more of the request that feeds them when the source is updated', async () => {
+    expect((await planned(componentOf(CHAT, hook({ eventNames: ['a'] })), {}, SOURCE)).warnings).toEqual([]);
   });
 
   it('ask the component for event names that are no list, with the given values and their secrets', async () => {

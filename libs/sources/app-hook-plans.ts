@@ -12,6 +12,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type Warning } from '#libs/kernel/warning.js';
+import { shown } from './domain/prop-error.js';
 import { type AppHook, type SourceDefinition } from './published.js';
 import { type GivenValues, secretsIn, valuesInClear } from './values-in-clear.js';
 
@@ -49,6 +50,7 @@ export class AppHookPlans {
       const eventNames = await this.namesOf(hook, props, definition, request);
       if (eventNames?.length === 0)
         warnings.push(silent(`prop "${hook.name}": eventNames names no event, so no event of an app starts run`));
+      else if (request.source === undefined) warnings.push(unfed(hook.name, app.app, eventNames?.[0]));
       apphooks.push({ kind: 'apphook', prop: hook.name, appProp: app.name, app: app.app, eventNames });
     }
     checkCount(apphooks);
@@ -73,6 +75,13 @@ export class AppHookPlans {
     return this.names.call({ workspaceId, component, values, dynamicProps, secrets: known }, hook.name);
   }
 }
+
+/** Apps do not send events here on their own, so a new source is told which request brings it one. */
+const unfed = (prop: string, app: string, eventName = 'EVENT'): Warning => ({
+  code: 'unfed_apphook',
+  message: `prop "${prop}": this server gets no events from the app ${shown(app)} on its own, so run starts only when a program posts them: POST /v1/apps/${/^[\w.-]{1,100}$/.test(app) ? app : '{slug}'}/events with {"event_name": ${shown(eventName)}, "payload": the event}`,
+  path: `props.${prop}`,
+});
 
 const checkCount = (apphooks: readonly AppHook[]): void => {
   let count = 0;

@@ -40,6 +40,6 @@ export class PlannedActions implements ActionPlans {
       newSecretRef: () => newId('sec', now),
     });
     const definition = await this.dataStores.bound(definitionOf(component, plan, false, dynamicProps), context);
-    return { definition, secrets: plan.secrets };
+    return { definition, secrets: plan.secrets, warnings: plan.warnings };
   }
 }

@@ -5,6 +5,7 @@ import { type HookName, type ProcessCall } from '#libs/component-model/hooks.js'
 import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type DeployableComponent, type PackagesBeside } from '#libs/components/published.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { type Warning } from '#libs/kernel/warning.js';
 
 /** A prop that holds a value, normalised by its type. A labelled value is `{__lv}` (domain/bound-value.ts). */
 export interface ValueProp {
@@ -221,6 +222,7 @@ export interface PlannedAction {
   readonly definition: SourceDefinition;
   /** Texts of the secrets that the definition refers to. They are kept for the run only. */
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
+  readonly warnings: readonly Warning[];
 }
 
 /** What a caller configured for one run of an action. */

@@ -62,6 +62,24 @@ describe('POST /v1/actions/run', () => {
   const runCode = async (members: string, configuredProps: object = {}, props = '') =>
     run(await save(members, props), configuredProps);
 
+  it('warns of an app prop without an account, also beside an error, and so do the forms of props', async () => {
+    const app = `chat: { type: 'app', app: 'chat' }, room: { type: 'string', optional: true, async options() { return ['a']; } }`;
+    const id = await save(
+      `additionalProps() { return {}; }, run() { return this.chat.$auth.oauth_access_token.length; },`,
+      app,
+    );
+    const warnings = [{ code: 'no_account', path: 'configured_props.chat' }];
+    const ran = await run(id);
+    expect(ran).toMatchObject({ status: 422, body: { details: { name: 'TypeError', warnings } } });
+    const form = async (route: string, body: object) => (await api.call('POST', route, { body: { id, ...body } })).body;
+    const asked = { configured_props: {} };
+    expect(await form('/v1/components/configure', { prop_name: 'room', ...asked })).toMatchObject({ warnings });
+    expect(await form('/v1/components/props', asked)).toMatchObject({ warnings });
+    const plain = await save('run() { return 1; },', app);
+    expect((await run(plain)).body).toMatchObject({ ret: 1, warnings });
+    expect((await runCode('run() { return 1; },')).body).not.toHaveProperty('warnings');
+  });
+
   // docs/reference/rest-api.md#action-run
   it('answers with exports, observations and the returned value, by id and by key', async () => {
     const code = componentCode({

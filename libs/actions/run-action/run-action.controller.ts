@@ -17,11 +17,12 @@ import {
   text,
   type TypeOf,
 } from '#libs/http/reply-schema.js';
+import { withWarnings } from '#libs/http/replies.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type ActionOutcome } from '../published.js';
+import { warningsIn } from '#libs/kernel/warning.js';
 import { RunActionDto } from './run-action.dto.js';
-import { RunAction } from './run-action.handler.js';
+import { RunAction, type RanAction } from './run-action.handler.js';
 
 /** See docs/reference/rest-api.md#action-observations. */
 const ActionObservation = named('ActionObservation', {
@@ -44,6 +45,7 @@ const ActionRun = named('ActionRun', {
   exports: record('Named exports of the action'),
   os: listOf(ActionObservation, 'What the run logged and asked for'),
   ret: anyJson('What `run` returned, null when it returned nothing'),
+  ...withWarnings,
 });
 
 type Observation = TypeOf<typeof ActionObservation>;
@@ -73,16 +75,17 @@ export class RunActionController {
     const outcome = await this.commands.execute(new RunAction(body.id, configured, context));
     if (outcome.error) throw failed(outcome, outcome.error);
     const { exports, ret = null } = outcome.answer;
-    return { exports, os: outcome.logs.map(observed), ret };
+    return { exports, os: outcome.logs.map(observed), ret, ...warningsIn(outcome.warnings) };
   }
 }
 
 const observed = ({ k, ts, msg }: LogLine): Observation => ({ k, ts, msg });
 
-const failed = ({ logs, endedAt }: ActionOutcome, { name, message, stack, code }: UserError): DomainError =>
+const failed = ({ logs, endedAt, warnings }: RanAction, { name, message, stack, code }: UserError): DomainError =>
   new DomainError('action.failed', `${name}: ${message}`, {
     name,
     message,
     error_code: code,
     os: [...logs.map(observed), { k: 'error', ts: endedAt, err: { name, message, stack } }],
+    ...warningsIn(warnings),
   });

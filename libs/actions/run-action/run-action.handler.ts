@@ -6,11 +6,17 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { ACTION_PLANS, type ActionPlans, type ConfiguredAction } from '#libs/sources/published.js';
 import { ACTION_RUNNER } from '../ports.js';
 import { type ActionOutcome, type ActionRunner } from '../published.js';
 
-export class RunAction extends Command<ActionOutcome> {
+export interface RanAction extends ActionOutcome {
+  /** About the values that the caller gave. */
+  readonly warnings: readonly Warning[];
+}
+
+export class RunAction extends Command<RanAction> {
   constructor(
     /** Id or key of the component. */
     readonly component: string,
@@ -35,18 +41,15 @@ export class RunActionHandler implements ICommandHandler<RunAction> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ component: id, configured, context }: RunAction): Promise<ActionOutcome> {
+  async execute({ component: id, configured, context }: RunAction): Promise<RanAction> {
     const reference = id.startsWith('sc_') ? { componentId: id } : { key: id };
     const component = await this.catalog.resolve(reference, context);
     checkIsAction(component);
     const now = this.clock.now();
-    const { definition, secrets } = await this.plans.plan(component, configured, now, context);
-    return this.runner.run({
-      runId: newId('act', now),
-      workspaceId: context.workspaceId,
-      definition,
-      secrets,
-    });
+    const { definition, secrets, warnings } = await this.plans.plan(component, configured, now, context);
+    const { workspaceId } = context;
+    const outcome = await this.runner.run({ runId: newId('act', now), workspaceId, definition, secrets });
+    return { ...outcome, warnings };
   }
 }
 

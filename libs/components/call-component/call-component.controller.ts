@@ -3,8 +3,10 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { withWarnings } from '#libs/http/replies.js';
 import { anyJson, listOf, milliseconds, named, nullable, object, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type LogLine } from '#libs/component-model/run-output.js';
+import { warningsIn } from '#libs/kernel/warning.js';
 import { ConfigurablePropReply, Option } from '../component-reply.js';
 import { ConfigureBodyDto, objectIn, PropsBodyDto } from './call-body.dto.js';
 import { ComponentForms } from './call-component.handler.js';
@@ -21,6 +23,7 @@ const ConfiguredOptions = named('ConfiguredOptions', {
   context: anyJson('For `prev_context` of the next page; null when there is none'),
   observations: listOf(CallObservation, 'What the method logged'),
   errors: listOf(text(), 'What the method threw'),
+  ...withWarnings,
 });
 
 const DynamicPropsReply = named('DynamicProps', {
@@ -33,6 +36,7 @@ const DynamicPropsReply = named('DynamicProps', {
   ),
   observations: listOf(CallObservation, 'What the method logged'),
   errors: listOf(text(), 'Always empty: an error is a reply of its own'),
+  ...withWarnings,
 });
 
 /** The forms of a component's props. The replies have no `data`, because clients expect these shapes. */
@@ -73,6 +77,7 @@ export class CallComponentController {
       context: found.context,
       observations: found.logs.map(observation),
       errors: found.errors,
+      ...warningsIn(found.warnings),
     };
   }
 
@@ -89,13 +94,18 @@ export class CallComponentController {
     @Params('body_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<TypeOf<typeof DynamicPropsReply>> {
-    const { id, props, logs } = await this.forms.props({
+    const { id, props, logs, warnings } = await this.forms.props({
       component: body.id,
       values: objectIn(params, 'configured_props'),
       caller,
       ...dynamicPropsIdIn(body),
     });
-    return { dynamic_props: { id, configurable_props: props }, observations: logs.map(observation), errors: [] };
+    return {
+      dynamic_props: { id, configurable_props: props },
+      observations: logs.map(observation),
+      errors: [],
+      ...warningsIn(warnings),
+    };
   }
 }
 

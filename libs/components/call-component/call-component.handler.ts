@@ -5,12 +5,14 @@ import {
   NO_SUCH_PROP,
   type OptionsAnswer,
 } from '#libs/component-model/component-call.js';
+import { accountWarnings } from '#libs/component-model/account-warning.js';
 import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
 import { type LogLine } from '#libs/component-model/run-output.js';
 import { type Caller } from '#libs/http/callers.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { deployable } from '../catalog.js';
 import { findComponent } from '../get-component/find-component.js';
 import { componentNotFound } from '../get-component/get-component.query.js';
@@ -42,12 +44,14 @@ export interface FoundOptions {
   readonly context: unknown;
   readonly logs: readonly LogLine[];
   readonly errors: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 export interface FoundProps {
   readonly id: string;
   readonly props: readonly ConfigurableProp[];
   readonly logs: readonly LogLine[];
+  readonly warnings: readonly Warning[];
 }
 
 interface Form {
@@ -82,7 +86,7 @@ export class ComponentForms {
       secrets: secretsIn(props, values),
       call: { kind: 'options', prop, page, prevContext, ...(query === undefined ? {} : { query }) },
     });
-    return found(prop, props, outcome);
+    return { ...found(prop, props, outcome), warnings: accountWarnings(props, values) };
   }
 
   /** See docs/reference/rest-api.md#dynamic-props. */
@@ -92,7 +96,8 @@ export class ComponentForms {
     const secrets = secretsIn(withDynamicProps(component.configurableProps, dynamicProps), values);
     const answer = await this.additional.answer({ workspaceId, component, dynamicProps, values, secrets });
     const id = await this.store.put(workspaceId, { componentId: component.id, props: answer.dynamicProps });
-    return { id, props: withDynamicProps(component.configurableProps, answer.dynamicProps), logs: answer.logs };
+    const props = withDynamicProps(component.configurableProps, answer.dynamicProps);
+    return { id, props, logs: answer.logs, warnings: accountWarnings(props, values) };
   }
 
   private async formOf({ component: keyOrId, dynamicPropsId, caller }: FormRequest): Promise<Form> {
@@ -148,7 +153,11 @@ const invalidCall = (message: string, name: string): DomainError =>
 
 const NOTHING = { options: null, stringOptions: null, context: null } as const;
 
-const found = (prop: string, props: readonly ConfigurableProp[], outcome: CallOutcome): FoundOptions => {
+const found = (
+  prop: string,
+  props: readonly ConfigurableProp[],
+  outcome: CallOutcome,
+): Omit<FoundOptions, 'warnings'> => {
   const { status, value, error, logs } = outcome;
   if (error?.code === NO_SUCH_PROP) throw noSuchProp(prop, props);
   if (error?.code === NO_OPTIONS_METHOD) throw noOptions(prop, props);

@@ -1,6 +1,5 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type Warning } from '#libs/kernel/warning.js';
 import { accountIdOf, type PlannedProp } from '../published.js';
 import { shown } from './prop-error.js';
 
@@ -23,10 +22,3 @@ export const checkAccount = (
       : `account ${shown(id)} belongs to the app ${shown(found)}, and the prop needs one of ${shown(app)}`;
   throw new DomainError('source.invalid_prop', `prop ${name} (app): ${why}`, { prop: name, actual: id.slice(0, 100) });
 };
-
-/** An app may need no account, so a prop without one is accepted. */
-export const noAccount = ({ name, app }: ConfigurableProp): Warning => ({
-  code: 'no_account',
-  message: `prop ${name} (app) names no account, so $auth of it is empty: unless ${app === undefined ? 'the app' : shown(app)} needs none, connect one with POST /v1/accounts, and give {"authProvisionId": its id} as the value`,
-  path: `configured_props.${name}`,
-});

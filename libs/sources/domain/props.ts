@@ -1,9 +1,10 @@
+import { noAccount } from '#libs/component-model/account-warning.js';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { tooManyProps } from '#libs/component-model/prop-limits.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { type PlannedProp, type RequestProp, type SecretProp } from '../published.js';
-import { checkAccount, noAccount } from './account-value.js';
+import { checkAccount } from './account-value.js';
 import { allowedIn, misspeltKeys, misspeltWarning, optionWarnings } from './given-props.js';
 import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { withNotes } from './prop-notes.js';
