@@ -1,19 +1,13 @@
-// Reads reports of Jest (--json), or sums in their form.
-//   failed REPORT        the files in which something failed, one a line; "all" when the report is sums only
+// Reads reports of Jest (--json).
+//   failed REPORT        the files in which something failed, one a line. Nothing when that cannot be run again by file
 //   count REPORT AGAIN   "passed failed skipped". AGAIN is the report of a second run of the failed files. May be empty.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const [what, ...paths] = process.argv.slice(2);
-const reports = paths
+const results = paths
   .map((path) => readFileSync(path, 'utf8'))
-  .flatMap((text) => (text === '' ? [] : [JSON.parse(text)]));
-
-const sums = (report) => [
-  report.numPassedTests,
-  report.numFailedTests + (report.numRuntimeErrorTestSuites || 0),
-  report.numPendingTests + report.numTodoTests,
-];
+  .flatMap((text) => (text === '' ? [] : JSON.parse(text).testResults));
 
 const counted = (files) => {
   const count = (...wanted) =>
@@ -26,17 +20,11 @@ const counted = (files) => {
 const isFailed = ({ status }) => status === 'failed';
 
 if (what === 'failed') {
-  const { testResults } = reports[0];
-  console.log(
-    testResults
-      ? testResults
-          .filter(isFailed)
-          .map(({ name }) => relative('.', name))
-          .join('\n')
-      : 'all',
-  );
-} else if (reports.every(({ testResults }) => testResults)) {
+  const failed = results.filter(isFailed).map(({ name }) => relative('.', name));
+  // A server that did not start has no file.
+  if (failed.every((name) => name.endsWith('.ts'))) console.log(failed.join('\n'));
+} else {
   // The last result of a file counts.
-  const files = new Map(reports.flatMap(({ testResults }) => testResults).map((file) => [file.name, file]));
+  const files = new Map(results.map((file) => [file.name, file]));
   console.log(counted([...files.values()]).join(' '));
-} else console.log(sums(reports.at(-1)).join(' '));
+}

@@ -293,7 +293,7 @@ describe('Dockerfile', () => {
     expect(tag).toBeDefined();
     expect(text('.ci/run')).toMatch(/^NODE_LTS=.*NODE_IMAGE.*Dockerfile\)$/m);
     expect(text('.ci/run')).toMatch(
-      /^ +PATH="\$bin:\$PATH" tests "tests near to Node itself, on Node \$NODE_LTS" npm test /m,
+      /^ +PATH="\$lts:\$PATH" tests "tests near to Node itself, on Node \$NODE_LTS" script test /m,
     );
     expect(dockerfile).not.toMatch(/npm ci(?!.*--ignore-scripts)/);
   });

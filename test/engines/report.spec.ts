@@ -1,15 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JestFigures } from './jest-run.js';
-import { failed, sumOf, tableOf, type Row } from './report.js';
+import { failed, reportOf, tableOf, type Row } from './report.js';
 
 const figures = (passed: number, failures: number): JestFigures => ({
   numPassedTests: passed * 10,
   numFailedTests: failures,
-  numPendingTests: 0,
-  numTodoTests: 0,
   numPassedTestSuites: passed,
   numFailedTestSuites: failures,
   numRuntimeErrorTestSuites: 0,
+  testResults: Array.from({ length: passed + failures }, (_, n) => ({
+    name: `/sluice/libs/${n}.int-spec.ts`,
+    status: n < passed ? 'passed' : 'failed',
+    assertionResults: [{ status: n < passed ? 'passed' : 'failed' }],
+  })),
 });
 
 const ran: Row = { title: 'Kafka', version: 'Apache Kafka 4.1.1', on: 'real server', figures: figures(3, 0) };
@@ -32,13 +35,18 @@ describe('the report of test:engines', () => {
     );
   });
 
-  it('counts specs that did not run as skipped', () => {
-    expect(sumOf([ran, missing])).toMatchObject({ numPassedTests: 30, numFailedTests: 0, numPendingTests: 4 });
-    expect(sumOf([{ ...missing, specs: 0 }]).numPendingTests).toBe(1);
+  it('has the result of each spec, and specs that did not run as skipped', () => {
+    const { testResults } = reportOf([ran, red, missing]);
+    expect(testResults.map(({ status, assertionResults }) => [status, assertionResults.length])).toEqual([
+      ...[...Array.from({ length: 4 }, () => ['passed', 1]), ['failed', 1]],
+      ['passed', 4],
+    ]);
+    expect(testResults.at(-1)?.assertionResults[0]).toEqual({ status: 'pending' });
+    expect(reportOf([{ ...missing, specs: 0 }]).testResults[0]?.assertionResults).toHaveLength(1);
   });
 
   it('counts a server that failed to start as a failure', () => {
     expect([ran, red, missing, broken].map(failed)).toEqual([false, true, false, true]);
-    expect(sumOf([broken])).toMatchObject({ numRuntimeErrorTestSuites: 1, numPendingTests: 0 });
+    expect(reportOf([broken]).testResults).toEqual([{ name: 'MongoDB', status: 'failed', assertionResults: [] }]);
   });
 });

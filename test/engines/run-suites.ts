@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { Commands, Interrupted } from './command.js';
 import { runJest, specsOf } from './jest-run.js';
-import { failed, sumOf, tableOf, type Row } from './report.js';
+import { failed, reportOf, tableOf, type Row } from './report.js';
 import { missingForOwnServers, openServers, type Server, type Servers } from './servers.js';
 import {
   ATTACK_SPECS,
@@ -20,11 +20,25 @@ const ON_ROLES = ['roles', 'e2e', 'attacks', 'copies'] as const;
 const PARTS = [...ENGINES, ...ON_ROLES, 'faults'] as const;
 type Part = (typeof PARTS)[number];
 
+const ofEngine = (name: EngineName): readonly string[] => [SUITES[name].adapter, ...SUITES[name].ownServer];
+const SPECS: Readonly<Record<Part, readonly string[]>> = {
+  kafka: ofEngine('kafka'),
+  mongodb: ofEngine('mongodb'),
+  eventstoredb: ofEngine('eventstoredb'),
+  roles: ROLE_SPECS,
+  e2e: E2E_SPECS,
+  attacks: ATTACK_SPECS,
+  copies: COPY_SPECS,
+  faults: FAULT_SPECS,
+};
+
 interface Options {
   readonly docker: boolean;
   readonly only: readonly Part[];
   readonly json?: boolean;
   readonly outputFile?: string;
+  readonly runInBand?: boolean;
+  readonly runTestsByPath?: readonly string[];
 }
 
 const parts = (text: string): readonly Part[] =>
@@ -43,12 +57,18 @@ const options = new Command('test:engines')
   .option('--docker', 'use the engines of docker-compose.yml', false)
   .option('--only <parts>', `some of ${PARTS.join(', ')}`, parts, PARTS)
   .option('--json', 'with --outputFile, as Jest has it')
-  .option('--outputFile <file>', 'figures of all suites, in the terms of Jest')
+  .option('--outputFile <file>', 'results of all specs, in the terms of Jest')
+  .option('--runInBand', 'one spec after the other, as in any case, as Jest has it')
+  .option('--runTestsByPath <files...>', 'only these specs, as Jest has it')
   .parse()
   .opts<Options>();
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const commands = new Commands();
+
+/** The specs of the patterns, or those of them that were asked for. */
+const chosen = (patterns: readonly string[]): readonly string[] =>
+  options.runTestsByPath?.filter((file) => patterns.some((pattern) => new RegExp(pattern).test(file))) ?? patterns;
 
 /** Runs the adapter's suites on one engine. */
 const runEngine = async (name: EngineName, server: Server): Promise<Row> => {
@@ -57,12 +77,17 @@ const runEngine = async (name: EngineName, server: Server): Promise<Row> => {
     case 'broken':
       return { title, on: server.on, reason: server.reason };
     case 'not run':
-      return { title, on: server.on, reason: server.reason, specs: specsOf({ tier: 'engines', patterns: [adapter] }) };
+      return {
+        title,
+        on: server.on,
+        reason: server.reason,
+        specs: specsOf({ tier: 'engines', patterns: chosen([adapter]) }),
+      };
     case 'real server':
     case 'stand-in': {
       say(`\n${title}: suites on ${server.version} (${server.on})`);
       const env = { [variable]: server.address };
-      const patterns = server.ours ? [adapter, ...ownServer] : [adapter];
+      const patterns = chosen(server.ours ? [adapter, ...ownServer] : [adapter]);
       const figures = await runJest(commands, { tier: 'engines', patterns, env });
       return { title, version: server.version, on: server.on, figures };
     }
@@ -85,7 +110,8 @@ const runEngines = async (names: readonly EngineName[], { of }: Servers): Promis
 };
 
 /** Runs the black-box specs with each role as a process on all three engines. */
-const runRoles = async ({ of }: Servers, title: string, patterns: readonly string[]): Promise<Row> => {
+const runRoles = async ({ of }: Servers, title: string, part: Part): Promise<Row> => {
+  const patterns = chosen(SPECS[part]);
   const down = ENGINES.filter((name) => of[name].on === 'not run' || of[name].on === 'broken');
   if (down.length > 0) {
     const reason = `needs ${down.map((name) => SUITES[name].title).join(' and ')}`;
@@ -103,16 +129,16 @@ const runRoles = async ({ of }: Servers, title: string, patterns: readonly strin
 const runFaults = async (servers: Servers): Promise<Row> => {
   const title = 'roles and engines that die';
   const missing = missingForOwnServers(servers);
-  if (missing !== undefined) return { title, on: 'not run', reason: missing, specs: FAULT_SPECS.length };
+  if (missing !== undefined) return { title, on: 'not run', reason: missing, specs: chosen(FAULT_SPECS).length };
   say(`\n${title}: on servers of their own`);
-  const figures = await runJest(commands, { tier: 'engines', patterns: FAULT_SPECS, env: {} });
+  const figures = await runJest(commands, { tier: 'engines', patterns: chosen(FAULT_SPECS), env: {} });
   return { title, version: 'all three', on: 'with a stand-in', figures };
 };
 
 const addressOf = (server: Server): string => ('address' in server ? server.address : '');
 
 const run = async (): Promise<readonly Row[]> => {
-  const asked = (part: Part): boolean => options.only.includes(part);
+  const asked = (part: Part): boolean => options.only.includes(part) && chosen(SPECS[part]).length > 0;
   const servers = await openServers({
     wanted: ON_ROLES.some(asked) ? ENGINES : ENGINES.filter(asked),
     docker: options.docker,
@@ -121,10 +147,10 @@ const run = async (): Promise<readonly Row[]> => {
   });
   try {
     const rows = await runEngines(ENGINES.filter(asked), servers);
-    if (asked('roles')) rows.push(await runRoles(servers, 'every role a process', ROLE_SPECS));
-    if (asked('e2e')) rows.push(await runRoles(servers, 'every role a process, all specs', E2E_SPECS));
-    if (asked('attacks')) rows.push(await runRoles(servers, 'every role a process, attacked', ATTACK_SPECS));
-    if (asked('copies')) rows.push(await runRoles(servers, 'two processes a role', COPY_SPECS));
+    if (asked('roles')) rows.push(await runRoles(servers, 'every role a process', 'roles'));
+    if (asked('e2e')) rows.push(await runRoles(servers, 'every role a process, all specs', 'e2e'));
+    if (asked('attacks')) rows.push(await runRoles(servers, 'every role a process, attacked', 'attacks'));
+    if (asked('copies')) rows.push(await runRoles(servers, 'two processes a role', 'copies'));
     if (asked('faults')) rows.push(await runFaults(servers));
     return rows;
   } finally {
@@ -136,7 +162,7 @@ commands.listen();
 try {
   const rows = await run();
   process.stdout.write(`\n${tableOf(rows)}\n`);
-  if (options.outputFile !== undefined) writeFileSync(options.outputFile, JSON.stringify(sumOf(rows)));
+  if (options.outputFile !== undefined) writeFileSync(options.outputFile, JSON.stringify(reportOf(rows)));
   process.exitCode = rows.some(failed) ? 1 : 0;
 } catch (error) {
   say(error instanceof Interrupted ? 'interrupted: servers are stopped' : `test:engines: ${messageOf(error)}`);
