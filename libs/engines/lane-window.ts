@@ -5,7 +5,7 @@ import { costOf, type FetchBudget } from './fetch-budget.js';
 /** Pauses after a rejected batch. */
 const PAUSES = { firstMs: 100, longestMs: 10_000 };
 
-/** What the window needs from the lane that it belongs to. */
+/** The lane that the window belongs to. */
 export interface WindowHost {
   /** Called when the handler is free again or there is room again: call `pump`. */
   ready(): void;
@@ -21,13 +21,13 @@ export interface WindowHost {
 }
 
 /**
- * Hands one lane to one consumer. At most one handler runs. Records handed over stay in the window until they and all
+ * Delivers one lane to one consumer. At most one handler runs. Delivered records stay in the window until they and all
  * records before them are acknowledged.
  */
 export class LaneWindow {
   /** The handler that is running; `close` waits for it. */
   running: Promise<void> | undefined;
-  /** Whether anything was handed over. Otherwise the consumer is not told when the lane is revoked. */
+  /** Whether a record was delivered. Otherwise `onRevoked` is not called when the lane is revoked. */
   used = false;
   private revoked = false;
   private detached = false;
@@ -40,7 +40,7 @@ export class LaneWindow {
   /** Size in bytes of each record handed over and not acknowledged, by offset. */
   private readonly unacked = new Map<number, number>();
   unackedBytes = 0;
-  /** What they take of the budget. */
+  /** Bytes of these records in the budget. */
   private held = 0;
   /** Records of a batch whose handler rejected. They are handed over again first. */
   private again: StoredRecord[] = [];
@@ -71,7 +71,7 @@ export class LaneWindow {
   /** Number of records that may be handed over now. After 0, `ready` reports new room. */
   room(): number {
     const { maxBatch, maxUnacked } = this.options;
-    // Acknowledged records above a gap are repeated after a crash, so their number is bounded too.
+    // Acknowledged records after a gap are repeated after a crash, so their number is bounded too.
     const window = Math.max(1024, 4 * maxUnacked) - (this.window.length - this.head);
     const hasMemory = this.held === 0 || this.held < this.budget.share;
     const room = hasMemory ? Math.min(maxBatch, maxUnacked - this.unacked.size, window) : 0;
@@ -79,7 +79,7 @@ export class LaneWindow {
     return room;
   }
 
-  /** What the records handed over and not acknowledged take of the budget. */
+  /** Bytes of delivered and unacknowledged records in the budget. */
   get heldBytes(): number {
     return this.held;
   }
@@ -97,7 +97,7 @@ export class LaneWindow {
     return count;
   }
 
-  /** Hands over again what a failed handler left, if anything. */
+  /** Delivers the records of a failed handler again, if there are any. */
   handAgain(): boolean {
     if (this.again.length === 0) return false;
     const again = this.again.filter(({ offset }) => this.unacked.has(offset));
@@ -157,7 +157,7 @@ export class LaneWindow {
       await this.options.handler(batch);
       this.backoff.reset();
     } catch {
-      // The consumer reports its own failure, which is counted here. The log only hands the records over again.
+      // The consumer reports its own failure, which is only counted here. The log delivers the records again.
       this.host.failed();
       this.again.push(...batch.records.filter(({ offset }) => this.unacked.has(offset)));
       this.again.sort((a, b) => a.offset - b.offset);

@@ -5,7 +5,7 @@ import { all, follow, numberOf, record } from '../conformance/stream-log-harness
 import { worldForEach } from './testing/kafka-world.js';
 import { testBrokers } from './testing/test-brokers.js';
 
-/** Batches that others compressed. This engine compresses none. */
+/** Batches that other clients compressed. This engine compresses none. */
 jest.setTimeout(120_000);
 const CODECS = ['gzip', 'snappy', 'lz4', 'zstd'] as const;
 const COUNT = 300;
@@ -14,7 +14,7 @@ const world = worldForEach();
 const filling = (n: number): string => `${n} `.repeat(1 + ((n * 997) % 30_000));
 
 describe('batches that a broker compresses', () => {
-  // The topic's `compression.type` makes it write what it is given anew, with the code of Java's clients.
+  // The topic's `compression.type` makes the broker compress the records anew, with the code of Java's clients.
   it.each(CODECS)('with %s are read as they were published', async (codec) => {
     const log = await world().open();
     await log.createTopic('t', {});

@@ -24,31 +24,33 @@ export interface KafkaOptions {
   readonly clientId: string;
   /** Default: neither TLS nor a user. */
   readonly security?: KafkaSecurity | undefined;
-  /** Replication factor of topics created from now on. */
+  /** Replication factor of new topics. */
   readonly replicationFactor: number;
-  /** What to do when Kafka is not set up to keep what it acknowledges. Default: `required`. */
+  /** Reaction to a Kafka cluster whose settings may lose acknowledged records. Default: `required`. */
   readonly durability?: Durability;
   /** A process without a heartbeat for this long loses its lanes. Default: 6 s, the least that brokers allow. */
   readonly sessionTimeoutMs?: number | undefined;
-  /** This process's folder, kept over restarts. It lets a restarted process take its lanes back at once. */
+  /** This process's folder, kept over restarts. With it a restarted process owns its lanes again at once. */
   readonly stateDir?: string | undefined;
   readonly onWarning: (text: string, fields: Record<string, unknown>) => void;
   /** Retention of topics that other processes created, by their names without the prefix. Default: none is known. */
   readonly retentionOf?: ((topic: string) => Retention | undefined) | undefined;
-  /** How long records are kept at most, to compare with how long Kafka remembers what groups have read. */
+  /** Longest time that records are kept, to compare with the time that Kafka keeps offsets of groups. */
   readonly keptMs?: number | undefined;
   readonly clock?: Clock;
   /** How often consumed records are dropped. Default: 30 s. */
   readonly sweepEveryMs?: number;
   /** Limit on the records that are held for consumers, in bytes. Default: a quarter of the heap, 256 MB at most. */
   readonly fetchBytes?: number | undefined;
-  /** How often the list of topics is read while news of topics are heard. Default: 5 s, and up to 30 s with many topics. */
+  /**
+   * Interval of reading the list of topics while news of topics arrive. Default: 5 s, and up to 30 s with many topics.
+   */
   readonly topicsEveryMs?: number;
 }
 
 /**
- * Rejects within about 3 s, naming the brokers, when none answers. Rejects with RefusedStart when they do not let this
- * process in, when acknowledged records could be lost, or when Kafka would refuse the largest record.
+ * Rejects within about 3 s, naming the brokers, when none answers. Rejects with RefusedStart when they refuse this
+ * process, when acknowledged records could be lost, or when Kafka would refuse the largest record.
  */
 export const openKafka = async (options: KafkaOptions): Promise<KafkaStreamLog> => {
   const { brokers, clientId, security, onWarning, prefix, replicationFactor, stateDir, clock = systemClock } = options;

@@ -166,7 +166,7 @@ describe('a consumer', () => {
     await other.publish(all(16).map((n) => record(`t.${n}`, 0)));
     await eventually('one of each', () => first.records.length + second.records.length >= 16);
     expect(first.records.length).toBeGreaterThan(0);
-    // As a kill leaves it: it neither leaves the group nor commits.
+    // Like a killed process, it neither leaves the group nor commits.
     dying['cluster'].close();
     await eventually('the other has them all', () => new Set(second.records.map(({ lane }) => lane)).size === 16);
     await first.consumer.close();

@@ -6,7 +6,7 @@ export interface PartitionId {
   readonly partition: number;
 }
 
-/** Tells of topics that were created or deleted. No consumer selects it. */
+/** Topic with the news of created and deleted topics. No consumer selects it. */
 export const TOPIC_NEWS = 'topic-news';
 
 /** Kafka allows no slash in a topic name, so the two forms cannot collide. */
@@ -35,7 +35,7 @@ export const byTopic = <T extends PartitionId, P>(
 ): { topic: string; partitions: P[] }[] =>
   [...grouped(items, ({ topic }) => topic, entry)].map(([topic, partitions]) => ({ topic, partitions }));
 
-/** The same for requests that name a topic by its id. */
+/** Groups partitions by topic id, for requests that name a topic by its id. */
 export const byTopicId = <T extends { readonly topicId: string }, P>(
   items: Iterable<T>,
   entry: (item: T) => P,

@@ -18,7 +18,7 @@ export const storedRecords = (
   topic: string,
   messages: readonly FetchedMessage[],
   from: number,
-  /** Undefined for a read outside of a group, which knows of no other incarnation. */
+  /** Undefined for a read outside of a group, which knows no incarnations. */
   originId?: string,
 ): StoredRecord[] => {
   const records: StoredRecord[] = [];

@@ -26,7 +26,7 @@ const kafkaKeeps = async (name: string): Promise<Readonly<Record<string, string>
     (resources[0]?.configEntries ?? []).map(({ configName, configValue }) => [configName, configValue]),
   );
 };
-/** As an operator does it, who does not look at groups either. */
+/** Like an operator, this ignores groups. */
 const dropBefore = async (topic: string, offset: number): Promise<void> => {
   const cluster = new Cluster({ brokers: testBrokers(), clientId: 'operator', onWarning: () => undefined });
   try {

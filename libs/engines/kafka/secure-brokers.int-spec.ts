@@ -42,7 +42,7 @@ const mutual = (): KafkaTls => ({
   },
 });
 
-/** Opens a log whose world closes it, and removes its topics, in the same way. */
+/** Opens a log that its world closes, removing the topics, with the same settings. */
 const open = (port: Port, security: KafkaSecurity): Promise<KafkaStreamLog> => {
   world = new KafkaWorld(() => [broker[port]], security);
   return world.open();

@@ -39,19 +39,19 @@ export interface KafkaLogSettings {
   /** Limit on the records that are held for consumers, in bytes. Default: a part of the heap. */
   readonly fetchBytes?: number | undefined;
   retentionOf(topic: string): Retention | undefined;
-  /** How often the list of topics is read while news of topics are heard. */
+  /** Interval of reading the list of topics while news of topics arrive. */
   readonly topicsEveryMs: number;
 }
 
-/** Longest interval of reading the list of topics. It grows when that takes long. */
+/** Longest interval of reading the list of topics. The interval grows when the reading is slow. */
 const LONGEST_REFRESH_MS = 30_000;
-/** Interval while no news of topics are heard, or a partition has no leader. */
+/** Interval while no news of topics arrive, or a partition has no leader. */
 const SOON_MS = 700;
 const LONGEST_SOON_MS = 1_500;
 const REFRESH_SHARE = 20;
 /** The group coordinators drop the offsets of a deleted topic with a short delay. */
 const OFFSETS_GONE_MS = 2_000;
-/** About 4 s: within that time every broker has told which topics there are. */
+/** About 4 s, in which every broker has reported its topics. */
 const TAIL_ATTEMPTS = 8;
 
 /** StreamLog on Kafka. A lane is a partition. Topic and group names carry the prefix. */
@@ -183,8 +183,8 @@ export class KafkaStreamLog implements StreamLog {
   }
 
   /**
-   * Reads as the only member of a group of its own, which begins at the end of every topic and whose offsets nobody
-   * needs: retention does not wait for it.
+   * Reads as the only member of a separate group, which begins at the end of every topic. Retention does not wait for
+   * its offsets.
    */
   async tail(topics: TopicSelector, onRecords: (records: readonly StoredRecord[]) => void): Promise<Tail> {
     const group = TAIL_GROUP + randomUUID();
@@ -196,7 +196,7 @@ export class KafkaStreamLog implements StreamLog {
     return this.consume({ group, topics, maxBatch: 500, maxUnacked: 1_000, handler });
   }
 
-  /** Asks again while topics that were told of turn out to be gone, as when a broker came back without its disk. */
+  /** Asks again while reported topics turn out to be gone, such as after a broker returned without its disk. */
   private async beginAtEnd(group: string, topics: TopicSelector): Promise<void> {
     const backoff = new Backoff(RETRY_PAUSES);
     for (let attempt = 1; ; attempt++) {
@@ -268,12 +268,12 @@ export class KafkaStreamLog implements StreamLog {
     await this.offsets.setCommitted(this.full(group), commits);
   }
 
-  /** Records that were gone before a consumer of this process read them, since the start, by group. */
+  /** Records since the start that were deleted before a consumer of this process read them, by group. */
   skipped(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.skippedRecords);
   }
 
-  /** Bytes that its consumers hold, and the most that they may. */
+  /** Bytes that the consumers of this process hold, and their limit. */
   inHand(): BudgetUsage {
     return this.budget.usage();
   }
@@ -365,7 +365,7 @@ export class KafkaStreamLog implements StreamLog {
     return false;
   }
 
-  /** Keeps the topic metadata fresh for consumers, beside the news of topics and the answers that name a moved leader. */
+  /** Refreshes the topic metadata for consumers, in addition to news of topics and answers that name a moved leader. */
   private async refresh(): Promise<void> {
     while (!this.closing) {
       const before = performance.now();

@@ -16,12 +16,12 @@ import { KafkaWorld } from './testing/kafka-world.js';
 const PATIENCE_MS = 600_000;
 const TOPICS = 12;
 const SESSION_MS = 6_000;
-/** The list of topics is read at the start only, so that moves of leaders are heard of from the brokers' answers. */
+/** The list of topics is read at the start only, so that consumers learn of moved leaders from the brokers' answers. */
 const THREE = { replicationFactor: 3, sessionTimeoutMs: SESSION_MS, topicsEveryMs: 3_600_000, sweepEveryMs: 3_600_000 };
-/** Names of topics whose lanes are idle until a broker has gone and come. */
+/** Topics whose lanes are idle until a broker has stopped and started again. */
 const topics = all(TOPICS).map((n) => `t.${n}`);
 
-/** The state of Kafka that an error tells; undefined for one that would be answered 500. */
+/** The state of Kafka in an error; undefined for one that would be answered 500. */
 const stateOf = faultOf(kafkaFault);
 const KEPT = new Set(['meta.properties', 'bootstrap.checkpoint']);
 
@@ -36,13 +36,14 @@ beforeAll(async () => {
 afterAll(async () => {
   try {
     await partitions?.close();
-    // After so many elections the brokers may take longer to delete topics than a deletion waits, and their files go.
+    // After so many elections the brokers may delete topics more slowly than a deletion waits. Their files are removed
+    // anyway.
     await world?.close({ keepTopics: true });
   } finally {
     await cluster?.stop();
   }
 }, PATIENCE_MS);
-/** A test that failed leaves brokers that were ended. */
+/** A failed test may have left stopped brokers. */
 afterEach(async () => {
   for (const broker of cluster.brokers) await broker.ensureRunning();
 }, PATIENCE_MS);
@@ -182,7 +183,7 @@ describe('a broker that comes back with an empty disk', () => {
       });
       await until('streams', () => opened > 4);
       await broker?.shutDown();
-      // What formats it stays, as after the operator has replaced the disk.
+      // The formatting of the disk stays, like after an operator has replaced the disk.
       for (const file of readdirSync(data)) if (!KEPT.has(file)) removeDir(join(data, file));
       await broker?.start();
       await partitions.allInSync(names.map((name) => world.prefix + name));
@@ -250,7 +251,7 @@ describe('a partition without a leader', () => {
       await log.publish(all(6).map((n) => record(`offline.${n}`, n)));
       await until('the others', () => new Set(seen.records.map(({ topic }) => topic)).size === 6);
       expect(Object.keys(await log.lag('offline', { prefix: 'offline.' }))).toHaveLength(6);
-      // One call for all: each record is told of by itself.
+      // One call publishes all, and each record has its own result.
       const settled = new Map<number, number | null | Error>();
       const call = [record('offline.lone', 1), ...all(6).map((n) => record(`offline.${n}`, 10 + n))];
       log.publishEach(call, (index, outcome) => settled.set(index, outcome));
@@ -263,7 +264,7 @@ describe('a partition without a leader', () => {
       // Offsets can be committed and read, also of the partition itself.
       await until('committed', async () => (await log.committed('offline', 'offline.0'))['offline.0'] === 1);
       expect(await log.committed('offline', 'offline.lone')).toEqual({ 'offline.lone': -1 });
-      // Its members stay: they are heard of for longer than a session lasts, and no lane is taken from them.
+      // The members stay for longer than a session, and no lane is revoked from them.
       const past = performance.now() + 2 * SESSION_MS;
       for (let n = 20; performance.now() < past; n++) {
         await log.publish([record('offline.0', n)]);
@@ -311,7 +312,7 @@ describe('fewer copies in sync than a majority', () => {
       second?.resume();
       await first?.start();
       await until('written or refused', () => written);
-      // It may have been refused meanwhile, after half a minute, and never acknowledged before.
+      // The record may have been refused after half a minute, and was never acknowledged.
       await log.publish([record('shrunk', 2)]);
       const stored = (await log.read('shrunk', -1, 10)).map(numberOf);
       expect(stored.filter((n) => n !== 1)).toEqual([0, 2]);

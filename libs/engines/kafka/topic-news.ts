@@ -15,7 +15,7 @@ export interface TopicNewsHost {
   readonly prefix: string;
   readonly clock: Clock;
   publish(records: readonly LogRecord[]): Promise<unknown>;
-  /** News come again, or do not come any more. */
+  /** Called when news begin to arrive again, and when they stop. */
   changed(): void;
 }
 
@@ -26,14 +26,14 @@ const ANSWER_BYTES = 1 << 20;
 /** A fetch without a session of the broker. */
 const NO_SESSION = { sessionId: 0, sessionEpoch: -1, forgottenTopics: [] };
 const PARTITION = { partition: 0, maxBytes: ANSWER_BYTES };
-/** News are worth nothing to a process that starts later, because it reads the list of topics. */
+/** A process that starts later needs no old news, because it reads the list of topics. */
 const KEPT_MS = 3_600_000;
 const KEPT: Retention = { ageMs: KEPT_MS };
 
 /**
- * How processes hear of topics that others created or deleted: a record with the topic's name on a topic of one partition,
- * which each process reads with one long poll. A record that is lost does no harm: the list of topics is read from time
- * to time anyway, and often while no news can be heard.
+ * Notifies processes of topics that others created or deleted. Each is a record with the topic's name on a topic of one
+ * partition, which every process reads with one long poll. A lost record does no harm, because the list of topics is
+ * also read from time to time, and often while no news arrive.
  */
 export class TopicNews {
   private readonly pause = new WakeablePause();
@@ -42,12 +42,12 @@ export class TopicNews {
   private heard = false;
   /** The next offset to read; undefined before the first one and when it was lost. */
   private next: number | undefined;
-  /** When old news were dropped last, by the monotonic clock. */
+  /** Monotonic time at which old news were last dropped. */
   private droppedAt: number | undefined;
 
   constructor(private readonly host: TopicNewsHost) {}
 
-  /** Whether a topic created elsewhere becomes known without looking for it. */
+  /** Whether topics created elsewhere are reported. */
   get isHeard(): boolean {
     return this.heard;
   }
@@ -57,7 +57,7 @@ export class TopicNews {
     this.listening ??= this.run();
   }
 
-  /** Tells the other processes. Never rejects. */
+  /** Notifies the other processes. Never rejects. */
   async tell(topic: string): Promise<void> {
     try {
       await this.host.publish([{ topic: TOPIC_NEWS, key: topic, headers: {}, value: topic }]);
@@ -101,7 +101,7 @@ export class TopicNews {
     const { id, leader } = await this.place();
     if (this.next === undefined) {
       this.next = await this.end();
-      // Topics that were created before that are no news any more.
+      // Topics that were created before are no longer news.
       await cluster.refresh();
       return;
     }
@@ -129,8 +129,8 @@ export class TopicNews {
   }
 
   /**
-   * Deletes what is older than an hour, at the start of each process and every hour. Otherwise the topic would grow with
-   * each topic that comes or goes. A process that has not read them by then reads the list of topics instead.
+   * Deletes news older than an hour, at the start of each process and every hour. Otherwise the topic would grow with
+   * each created or deleted topic. A process that has not read them by then reads the list of topics instead.
    */
   private async dropOld(leader: number, read: number): Promise<void> {
     const { cluster, offsets, clock, prefix } = this.host;

@@ -11,11 +11,11 @@ export interface SettingsOfBroker {
 }
 
 export interface BrokerSettings {
-  /** Those of every broker; undefined when this user may not read them. Rejects when no broker answers. */
+  /** Settings of every broker; undefined when this user may not read them. Rejects when no broker answers. */
   read(names: readonly string[]): Promise<readonly SettingsOfBroker[] | undefined>;
 }
 
-/** The codes of a user without the right to describe the cluster. */
+/** Error codes for a user without the right to describe the cluster. */
 const REFUSED: ReadonlySet<string> = new Set(['CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED']);
 
 /** Opens a connection for each read of the settings, and closes it afterwards. */
@@ -30,7 +30,8 @@ export const brokerSettings = (
       clientId,
       ...(tls === undefined ? {} : { ssl: tlsOptions(tls) }),
       ...(user === undefined ? {} : { sasl: saslOf(user) }),
-      // These connections end sooner than any session, and brokers refuse a client that authenticates again within a second.
+      // These connections end sooner than any session, and brokers refuse a second authentication of a client within a
+      // second.
       reauthenticationThreshold: 0,
       logLevel: logLevel.NOTHING,
       retry: { retries: 2 },
@@ -58,7 +59,7 @@ export const brokerSettings = (
   },
 });
 
-/** The client cuts `host:port` at the first colon, so an IPv6 address in brackets goes by a name of its own. */
+/** The client cuts `host:port` at the first colon, so an IPv6 address in brackets is replaced by a name. */
 const withIpv6 = (brokers: readonly string[]): { brokers: string[]; socketFactory?: ISocketFactory } => {
   const addresses = new Map<string, string>();
   const named = brokers.map((broker, n) => {
@@ -73,7 +74,7 @@ const withIpv6 = (brokers: readonly string[]): { brokers: string[]; socketFactor
     socketFactory: ({ host: name, port, ssl, onConnect }) => {
       const host = addresses.get(name) ?? name;
       const servername = isIP(host) === 0 ? { servername: host } : {};
-      // The client gives no options where there is no TLS, whatever its type says.
+      // Despite its type, the client passes no options without TLS.
       const options = ssl as typeof ssl | undefined;
       return options
         ? connectTls({ host, port, ...servername, ...options }, onConnect)

@@ -16,7 +16,7 @@ interface Setup {
   readonly copies?: number;
   readonly durability?: Durability;
   readonly mayAlter?: boolean;
-  /** Topics that the broker which is asked for their settings does not know yet. */
+  /** Topics that are still unknown to the broker that is asked for their settings. */
   readonly unknown?: readonly string[];
 }
 
@@ -122,7 +122,7 @@ describe('the durability of what Kafka acknowledges', () => {
     const topics = { __consumer_offsets: [1, 1] } as const;
     const unknown = ['durability could not be verified'];
     expect((await verified({ copies: 1, broker: undefined, topics })).warnings).toEqual(unknown);
-    // The topic of the offsets is not there yet, and would get what the brokers set.
+    // The topic of the offsets does not exist yet, and would get the brokers' settings.
     expect((await verified({ copies: 3, broker: undefined, topics: {} })).warnings).toEqual(unknown);
   });
 });

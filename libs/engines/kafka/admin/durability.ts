@@ -12,9 +12,9 @@ export interface DurabilityOptions {
   readonly cluster: Cluster;
   readonly admin: Pick<TopicAdmin, 'configs' | 'alterAll'>;
   readonly brokers: BrokerSettings;
-  /** Begins the name of each topic of this installation. */
+  /** Prefix of the topics of this installation. */
   readonly prefix: string;
-  /** Copies of topics created from now on. */
+  /** Number of copies of new topics. */
   readonly copies: number;
   readonly durability: Durability;
 }
@@ -69,7 +69,7 @@ const newTopicProblems = async (options: DurabilityOptions): Promise<readonly st
 
 const copiesOf = ({ copies }: TopicMetadata): number => Math.min(...copies);
 
-/** Returns what remains wrong with existing topics. */
+/** Returns the remaining problems of existing topics. */
 const raiseMinInSync = async (options: DurabilityOptions): Promise<readonly string[]> => {
   const { cluster, admin, prefix, copies } = options;
   const topics = [...cluster.topics()].filter(({ name }) => name.startsWith(prefix));
@@ -108,7 +108,8 @@ const offsetsTopicProblems = async (options: DurabilityOptions): Promise<readonl
   const { cluster, admin, copies } = options;
   const topic = await cluster.refreshTopic(OFFSETS_TOPIC);
   const own = topic && (await admin.configs([OFFSETS_TOPIC], [MIN_IN_SYNC])).get(OFFSETS_TOPIC)?.get(MIN_IN_SYNC);
-  // A topic that another process has just caused has the brokers' own setting, also while a broker does not know it yet.
+  // A topic that another process has just created has the brokers' own setting, even while a broker does not know it
+  // yet.
   const settings =
     own === undefined ? (await settingsOf(options, [OFFSETS_COPIES, MIN_IN_SYNC]))[0]?.values : undefined;
   if (own === undefined && !settings) return [];

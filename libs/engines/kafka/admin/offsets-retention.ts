@@ -5,9 +5,9 @@ const OFFSETS_RETENTION = 'offsets.retention.minutes';
 const MINUTE_MS = 60_000;
 
 /**
- * Warns when Kafka forgets what a group has read sooner than `keptMs`, the longest that records are kept. A group whose
- * members were all away for longer than Kafka remembers it begins at the oldest record. When records are kept for
- * longer, it then takes some a second time. When the brokers' settings may not be read, verifyDurability has told so.
+ * Warns when Kafka forgets a group's offsets sooner than `keptMs`, the longest time that records are kept. A group
+ * whose members were all away for longer begins at the oldest record, and so reads kept records twice. Says nothing
+ * when the brokers' settings may not be read, because verifyDurability has reported that.
  */
 export const checkOffsetsRetention = async (
   cluster: Pick<Cluster, 'warn'>,

@@ -9,7 +9,7 @@ export interface RecordSizeOptions {
   readonly cluster: Pick<Cluster, 'topics' | 'warn'>;
   readonly admin: Pick<TopicAdmin, 'configs' | 'alterAll'>;
   readonly brokers: BrokerSettings;
-  /** Begins the name of each topic of this installation. */
+  /** Prefix of the topics of this installation. */
   readonly prefix: string;
 }
 
@@ -21,8 +21,8 @@ const REQUEST = 'socket.request.max.bytes';
 const WHY = `a record may have ${LARGEST_RECORD} bytes (an event of an endpoint with its error, or what a run emits)`;
 
 /**
- * Checks that Kafka takes the largest record. Raises `max.message.bytes` of our topics where it is too low. Rejects with
- * RefusedStart, with both numbers, when a topic or a broker would refuse such a record.
+ * Checks that Kafka accepts the largest record. Raises `max.message.bytes` of our topics where it is too low. Rejects
+ * with RefusedStart, with both numbers, when a topic or a broker would refuse such a record.
  */
 export const verifyRecordSize = async ({ cluster, admin, brokers, prefix }: RecordSizeOptions): Promise<void> => {
   const names = [...cluster.topics()].map(({ name }) => name).filter((name) => name.startsWith(prefix));

@@ -23,13 +23,13 @@ export interface SweeperHost {
   retentionOf(topic: string): Retention | undefined;
 }
 
-/** Newest records that the average size in a lane is estimated from, and the growth that causes a new estimate. */
+/** Newest records from which the average size in a lane is estimated, and the growth that causes a new estimate. */
 const SAMPLE = 200;
 const GROWTH = 0.5;
 
 /**
- * Drops records that retention allows and every group has committed. Nothing else drops any: Kafka's own retention does
- * not look at groups, so it is off. The owner of a lane sweeps it.
+ * Drops records that retention allows and every group has committed. Kafka's own retention ignores groups, so it is
+ * off, and nothing else drops records. The owner of a lane sweeps it.
  */
 export class RetentionSweeper {
   private readonly stopping = new AbortController();
@@ -67,7 +67,7 @@ export class RetentionSweeper {
       try {
         await this.pass(this.host.held());
       } catch (error) {
-        // Nothing is lost, because the next pass does what this one could not.
+        // No record is lost, and the next pass completes this one.
         this.host.cluster.warn('consumed records could not be dropped', error);
       }
     }
@@ -132,7 +132,10 @@ export class RetentionSweeper {
     return lowest;
   }
 
-  /** A group whose coordinator is away or has just moved is hidden, but not a new one: it could not be joined. */
+  /**
+   * A group is missing while its coordinator is away or moves. A new group cannot be, because it could not have been
+   * joined.
+   */
   private async groups(): Promise<ReadonlySet<string>> {
     const { offsets, prefix, cluster } = this.host;
     try {
@@ -144,7 +147,7 @@ export class RetentionSweeper {
     }
   }
 
-  /** While the group's coordinator is away, what it said last: a group does not go back. */
+  /** Returns the last known offsets while the group's coordinator is away, because offsets of a group only grow. */
   private async committedBy(
     group: string,
     partitions: readonly PartitionId[],
@@ -157,7 +160,7 @@ export class RetentionSweeper {
       else this.lastCommitted.delete(group);
       return committed;
     } catch (error) {
-      // Nothing may be dropped from a lane that the group was never asked about.
+      // No record may be dropped from a lane whose offset in the group was never read.
       if (!last) throw error;
       this.host.cluster.warn('a group cannot be asked what it has read; its last answer counts', error, { group });
       return new Map(partitions.map((each) => [keyOf(each), last.get(keyOf(each)) ?? { next: 0 }]));
@@ -204,7 +207,7 @@ export class RetentionSweeper {
       const leader = cluster.topic(each.topic)?.leaders[each.partition] ?? -1;
       if (leader >= 0) byLeader.set(leader, [...(byLeader.get(leader) ?? []), each]);
     }
-    // One broker that is away must not keep the others from it.
+    // One broker that is away must not stop the deletion at the others.
     await Promise.all([...byLeader].map(([leader, list]) => this.dropAt(leader, list)));
   }
 

@@ -3,7 +3,7 @@ import { Cluster } from '../wire/cluster.js';
 import { CODE, type Api, type Apis } from '../wire/protocol.js';
 import { TopicAdmin, TOPICS_AT_ONCE } from './topic-admin.js';
 
-/** A controller that deletes at once, and brokers that hear of it after some looks each. */
+/** A controller that deletes at once, and brokers that each notice it after some requests. */
 class Deleting extends Cluster {
   readonly forgotten: string[] = [];
   readonly looks: number[];
@@ -21,7 +21,7 @@ class Deleting extends Cluster {
     return { errorCode: CODE.NONE, errorMessage: null } as unknown as Apis[A]['reply'];
   }
 
-  /** What the first broker tells, as any broker may. */
+  /** The answer of the first broker. */
   override async refreshTopic(): Promise<undefined> {
     return undefined;
   }
@@ -72,6 +72,6 @@ it('the settings of many topics are changed with few requests, and a refusal is 
   const names = ['refused', ...Array.from({ length: TOPICS_AT_ONCE }, (_, n) => `t${n}`)];
   const refused = await new TopicAdmin(cluster, 3).alterAll(names, () => []);
   expect([...refused]).toEqual([['refused', expect.objectContaining({ message: expect.stringContaining('refused') })]]);
-  // The first without those that are done, then the rest.
+  // The first request is repeated without the finished topics, then the rest follow.
   expect(cluster.sent.map(({ length }) => length)).toEqual([TOPICS_AT_ONCE, TOPICS_AT_ONCE - 2, 1]);
 });

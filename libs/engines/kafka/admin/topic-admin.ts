@@ -36,10 +36,12 @@ const configOf = ({ ageMs, dropConsumed = false }: Retention): readonly ConfigEn
   { name: DROP_CONSUMED, value: dropConsumed ? '0' : KEEP },
 ];
 
-/** How many copies must have a record before it counts as written. */
+/** Number of copies that must have a record before it counts as written. */
 export const MIN_IN_SYNC = 'min.insync.replicas';
 
-/** The majority of the copies: any two majorities share a copy, so a leader elected from one has what another had. */
+/**
+ * The majority of the copies. Any two majorities share a copy, so a newly elected leader has every acknowledged record.
+ */
 export const minInSync = (copies: number): number => Math.floor(copies / 2) + 1;
 
 /** Creates and deletes topics by their full names. Retries for 30 s while the cluster is not ready. */
@@ -87,13 +89,13 @@ export class TopicAdmin {
     this.cluster.forget(topic);
   }
 
-  /** Those of these topics whose consumed records may be dropped. */
+  /** Returns the topics whose consumed records may be dropped. */
   async dropConsumed(topics: readonly string[]): Promise<ReadonlySet<string>> {
     const configs = await this.configs(topics, [DROP_CONSUMED]);
     return new Set([...configs].flatMap(([topic, of]) => (of.get(DROP_CONSUMED) === '0' ? [topic] : [])));
   }
 
-  /** Settings by topic name, with those that the brokers have for all topics. A topic that does not exist is left out. */
+  /** Settings by topic name, including the brokers' defaults. A topic that does not exist is left out. */
   async configs(
     topics: readonly string[],
     names: readonly string[],
@@ -111,13 +113,13 @@ export class TopicAdmin {
     return found;
   }
 
-  /** Sets these settings of a topic. What an operator set beside them stays. */
+  /** Changes these settings of a topic. Other settings by an operator stay. */
   async alter(topic: string, entries: readonly ConfigEntry[]): Promise<void> {
     const refused = (await this.alterAll([topic], () => entries)).get(topic);
     if (refused) throw refused;
   }
 
-  /** Like `alter`, for many topics with few requests. Resolves with why some were not changed, by topic. */
+  /** Like `alter`, for many topics with few requests. Resolves with the failures by topic. */
   async alterAll(
     topics: readonly string[],
     entriesOf: (topic: string) => readonly ConfigEntry[],

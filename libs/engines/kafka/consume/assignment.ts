@@ -5,10 +5,10 @@ import { type Agreement } from './membership.js';
 import { keyOf } from './offsets.js';
 import { ownerOf } from './ownership.js';
 
-/** The partitions that a group consumes, and which of them the group's agreement gives to this member. */
+/** The partitions that a group consumes, and those that its agreement assigns to this member. */
 export class Assignment {
   private agreed: Agreement | undefined;
-  /** Whether a partition is this member's by the agreement, by key. Hashes each lane once an agreement. */
+  /** Whether the agreement assigns a partition to this member, by key. Each lane is hashed once per agreement. */
   private readonly mine = new Map<string, boolean>();
 
   /** `prefix`: that of all topic names of this installation. */
@@ -57,7 +57,7 @@ export class Assignment {
     return this.cluster.topic(topic)?.leaders[partition];
   }
 
-  /** Whether the lane's topic is still the one that it was taken from, and not another one under the same name. */
+  /** Whether the lane's topic still exists, and is not another one of the same name. */
   isThere(lane: PartitionId & { readonly topicId: string }): boolean {
     return this.exists(lane) && this.cluster.topic(lane.topic)?.id === lane.topicId;
   }

@@ -17,7 +17,7 @@ const commit = (next: number, holder: string): Commit => ({ ...LANE, next, holde
 class Coordinator {
   generation = 1;
   stored: Commit = commit(0, '');
-  /** Called before a commit is looked at, as if it had been on its way meanwhile. */
+  /** Called before a commit is checked, as if it had been in transit until then. */
   beforeCommit: () => void = () => undefined;
 
   readonly offsets = {
@@ -94,7 +94,7 @@ describe('a claim', () => {
     let tries = 0;
     coordinator.offsets.commit = async (_, { generation }, commits) => {
       if (++tries === 1) {
-        // The group assembles, and the lane gets another owner.
+        // The group rebalances, and the lane gets another owner.
         agreement = agreementOf('first', 2);
         coordinator.stored = commit(20, 'second');
         return new Map([[keyOf(LANE), CODE.REBALANCE_IN_PROGRESS]]);

@@ -57,8 +57,8 @@ export class Committer {
   }
 
   /**
-   * Writes the last commits of lanes that this member gives up, after the commits gathered before. Writes none for a lane
-   * that it does not hold any more, because a successor's progress must not go back. Tries for LAST_COMMIT_MS. Never
+   * Writes the last commits of lanes that this member releases, after the commits gathered before. Writes none for a
+   * lane that it no longer holds, because a successor's progress must not move back. Tries for LAST_COMMIT_MS. Never
    * rejects.
    */
   async release(commits: readonly Commit[]): Promise<void> {
@@ -72,7 +72,7 @@ export class Committer {
       const holders = await withDeadline(offsets.committed(group, left), leftMs, `the offsets of group ${group}`);
       if (performance.now() >= until) return left;
       const own = left.filter((each) => holders.get(keyOf(each))?.holder === agreement.self);
-      // Under the agreement of before the look. A successor in a later one is safe from this commit.
+      // The commit names the agreement from before the check, so a successor in a later agreement is safe from it.
       const failed = await this.send(own, agreement);
       return own.filter((each) => isNotYet(failed.get(keyOf(each))));
     };
@@ -126,10 +126,13 @@ export class Committer {
 const mayPass = (code: number | undefined): boolean =>
   code !== undefined && (code === CODE.REBALANCE_IN_PROGRESS || isCoordinatorMoving(code));
 
-/** As `mayPass`, for a retry under the agreement of then. */
+/** Like `mayPass`, for a retry under the agreement at that time. */
 const isNotYet = (code: number | undefined): boolean => mayPass(code) || code === CODE.ILLEGAL_GENERATION;
 
-/** Calls `tryOnce` with what is left, at least once, until nothing is or the time is over. Resolves with what is left. */
+/**
+ * Calls `tryOnce` with the remaining items, at least once, until none remain or the time is over. Resolves with the
+ * remaining ones.
+ */
 const retrying = async (
   commits: readonly Commit[],
   until: number,

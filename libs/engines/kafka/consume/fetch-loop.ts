@@ -6,13 +6,13 @@ import { fetchKeyOf, FetchSession, type Wanted } from './fetch-session.js';
 import { type KafkaLane } from './kafka-lane.js';
 import { CODE, isLeaderMoving, type FetchedPartition } from '../wire/protocol.js';
 
-/** Longest poll while records come, or lanes have no room. A lane that has room again waits for the current one to end. */
+/** Longest poll while records arrive or lanes have no room. A lane with new room waits for the current poll to end. */
 const WAIT_MS = 100;
-/** Longest poll of all lanes after one that brought nothing. A lane that has room again breaks it off. */
+/** Longest poll of all lanes after one without records. A lane with new room interrupts it. */
 const CALM_WAIT_MS = 5_000;
-/** A broker that leads hears of its epoch within seconds. */
+/** Time after which a leader must know its epoch. */
 const EPOCH_REFUSED_MS = 10_000;
-/** Bytes asked for at once: at first, at most, and at least. */
+/** Bytes requested at once: at first, at most, and at least. */
 const FIRST_ASK = 1 << 20;
 const MOST_ASKED = 8 << 20;
 const LEAST_ASKED = 64 << 10;
@@ -23,7 +23,7 @@ const LEADER_PAUSE_MS = 200;
 export interface FetchHost {
   readonly cluster: Cluster;
   readonly budget: FetchBudget;
-  /** Purpose of its own connections, because a long poll blocks a connection. */
+  /** Purpose of the loop's connections, because a long poll blocks a connection. */
   readonly purpose: string;
   /** Held lanes whose leader is this broker. */
   lanesOn(node: number): readonly KafkaLane[];
@@ -39,7 +39,7 @@ export class FetchLoop {
   private stopped = false;
   private asks = FIRST_ASK;
   private readonly roomAgain = (): void => this.pause.wake();
-  /** Nothing came lately. */
+  /** The last poll brought no records. */
   private calm = false;
   /** Lanes of the current long poll. */
   private longPoll: ReadonlySet<KafkaLane> | undefined;
@@ -59,7 +59,7 @@ export class FetchLoop {
     this.host.cluster.drop(`${this.node} ${this.host.purpose}`);
   }
 
-  /** The caller must have broken off the current poll (`Cluster.drop`). */
+  /** The caller must have interrupted the current poll (`Cluster.drop`). */
   async stop(): Promise<void> {
     this.stopped = true;
     this.host.budget.forget(this.roomAgain);
@@ -105,14 +105,14 @@ export class FetchLoop {
     }
   }
 
-  /** Bytes that a poll may ask for now. */
+  /** Bytes that a poll may request now. */
   private room(): number {
     const { budget } = this.host;
     const part = Math.max(LEAST_ASKED, Math.floor(budget.limit / POLLS_PART));
     return Math.min(this.asks, part, budget.free);
   }
 
-  /** The answer's bytes count before it comes: `room` until its records are decoded, and then what they take. */
+  /** The answer counts before it arrives: `room` bytes until its records are decoded, and then their size. */
   private async poll(lanes: readonly KafkaLane[], room: number, maxWaitTime: number): Promise<void> {
     const { budget } = this.host;
     budget.take(room);
@@ -126,7 +126,7 @@ export class FetchLoop {
   private async fetch(lanes: readonly KafkaLane[], room: number, maxWaitTime: number): Promise<void> {
     const { cluster, purpose } = this.host;
     const asked = new Map(lanes.map((lane) => [fetchKeyOf(lane), { lane, from: lane.position }]));
-    // The broker gives one batch at least, however large.
+    // The broker returns at least one batch, however large.
     const reply = await cluster.call(this.node, purpose, 'Fetch', {
       maxWaitTime,
       minBytes: 1,
@@ -156,7 +156,8 @@ export class FetchLoop {
 
   private wanted(lane: KafkaLane): Wanted {
     const { topicId, partition, position, epochRefusedSince = Infinity } = lane;
-    // A broker that was restored from a copy counts its epochs from an older one, so it would refuse the known one for good.
+    // A broker that was restored from a copy continues from an older epoch, so it would refuse the known one
+    // indefinitely.
     const isRestored = performance.now() - epochRefusedSince > EPOCH_REFUSED_MS;
     return { topicId, partition, position, ...(!isRestored && { leaderEpoch: this.host.cluster.epochOf(lane) }) };
   }

@@ -58,7 +58,7 @@ export class FetchSession {
       return false;
     }
     this.told = this.asked;
-    // A broker whose session table is full gives no id. Then every request is a full one.
+    // A broker whose session table is full assigns no id. Then every request is a full one.
     this.epoch = reply.sessionId === 0 ? 0 : this.id === reply.sessionId ? nextEpoch(this.epoch) : 1;
     this.id = reply.sessionId;
     return true;

@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all(fetchers.splice(0).map((each) => each.stop()));
 });
 
-/** A fetcher of one lane per topic, at brokers whose answers the test gives. */
+/** A fetcher of one lane per topic, with brokers whose answers the test provides. */
 const fetcherOf = (
   leaders: Readonly<Record<string, number>>,
   first = 0,
@@ -111,7 +111,7 @@ describe('Fetcher', () => {
     budget.take((1 << 20) - 70_000);
     for (const lane of lanes) fetcher.wake(lane);
     await turn();
-    // What a poll asks for counts until its answer is read.
+    // The requested bytes of a poll count until its answer is read.
     expect(polls.map(({ node, maxBytes }) => [node, maxBytes])).toEqual([
       [1, 64 << 10],
       [2, 70_000 - (64 << 10)],
@@ -194,7 +194,7 @@ describe('Fetcher', () => {
     polls[0]?.answer({ errorCode: CODE.OFFSET_OUT_OF_RANGE });
     await turn();
     expect([skips, retaken]).toEqual([skipped, again]);
-    // It goes on at the first record at once. One that is taken again stays where it is.
+    // It continues at the first record at once. A lane that is claimed again keeps its position.
     expect([lanes[0]?.position, polls.length]).toEqual(again.length === 0 ? [first, 2] : [5, 1]);
   });
 });

@@ -11,7 +11,7 @@ export interface FetcherHost {
   readonly offsets: Pick<Offsets, 'reachable'>;
   /** Undefined or negative while no broker leads the partition. */
   leaderOf(partition: PartitionId): number | undefined;
-  /** Gives the lane up and takes it again. */
+  /** Releases the lane and claims it again. */
   retake(lane: KafkaLane): void;
   /** The log begins at `to`, and the lane's next record was `from`. */
   skipped(lane: string, from: number, to: number): void;
@@ -34,7 +34,7 @@ export class Fetcher {
     if (node !== undefined && node >= 0 && !this.stopped) this.loopOn(node).wake(lane);
   }
 
-  /** Breaks off the polls. Resolves when no loop runs any more. */
+  /** Interrupts the polls. Resolves when no loop runs any more. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.host.cluster.drop(this.purpose);
@@ -58,11 +58,11 @@ export class Fetcher {
   }
 
   private async outOfRange(lane: KafkaLane): Promise<void> {
-    // Without a leader it is looked up at the next poll, so that other lanes do not wait.
+    // A lane without a leader is looked up at the next poll, so that other lanes do not wait.
     const first = (await this.host.offsets.reachable([lane], EARLIEST)).get(keyOf(lane));
     if (first === undefined || first === lane.position) return;
     if (lane.position > first) {
-      // Past the end, because the log lost records. Taking the lane anew finds out where it begins.
+      // The position is past the end, because the log lost records. Claiming the lane again finds its beginning.
       this.host.retake(lane);
       return;
     }

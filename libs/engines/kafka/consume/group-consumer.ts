@@ -21,14 +21,14 @@ export interface GroupConsumerHost {
   readonly sessionTimeoutMs: number;
   onMemberId(before: string | undefined, after: string | undefined): void;
   onClosed(): void;
-  /** The log no longer had this many records that the group had not read. */
+  /** Called with the number of records that the log dropped before the group read them. */
   onSkipped(records: number): void;
 }
 
 /**
  * One member of a group. It holds the lanes of its topics that hash to it while the group agrees:
- * - Membership agrees on the members with the group, and Assignment tells from that which lanes are this member's;
- * - PartitionClaimer claims them, HeldLanes holds and releases them;
+ * - Membership agrees on the members with the group, and Assignment derives the lanes of this member from it;
+ * - PartitionClaimer claims lanes, HeldLanes holds and releases them;
  * - Fetcher reads their records, Committer writes their offsets.
  */
 export class GroupConsumer implements Consumer {
@@ -152,7 +152,7 @@ export class GroupConsumer implements Consumer {
     for (const lane of held.values()) this.fetcher.wake(lane);
   }
 
-  /** Once for all lanes that are released, and all topics that are told of, in this turn. */
+  /** Reconciles once for all lanes released and all topics reported in this turn. */
   private reconcileSoon(): void {
     this.reconciling ??= setImmediate(() => {
       this.reconciling = undefined;
@@ -189,7 +189,7 @@ export class GroupConsumer implements Consumer {
     return agreement && this.held.get(key)?.commitBy(agreement.self);
   }
 
-  /** Gives up all lanes, because other members own them. Work done on them from now on is repeated there. */
+  /** Releases all lanes, because other members own them. Those members repeat work that is done from now on. */
   private async expelled(): Promise<void> {
     this.assignment.agreement = undefined;
     this.host.cluster.warn('the group went on without this member', 'no heartbeat in time', { group: this.group });

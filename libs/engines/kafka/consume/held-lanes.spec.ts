@@ -45,7 +45,7 @@ const heldWith = (options: Partial<ConsumeOptions> = {}): HeldLanes =>
     },
   );
 
-/** A lane that is held and has handed over records 0 to 2. */
+/** A held lane that has delivered records 0 to 2. */
 const usedLane = async (held: HeldLanes): Promise<KafkaLane> => {
   held.hold(TOPIC_TOLD, 0, { next: 0, end: 0, epoch: -1, incarnation: 0 });
   const lane = held.get(`${TOPIC}/0`)!;

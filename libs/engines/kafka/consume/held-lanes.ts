@@ -13,15 +13,15 @@ export interface HeldLanesHost {
   committed(key: string): void;
   /** Writes a lane's last commit. Resolves, written or not, when the lane may have another owner. */
   commitLast(commits: readonly Commit[]): Promise<unknown>;
-  /** A lane's release has ended, so this member may take it again. */
+  /** A lane's release has ended, so this member may claim it again. */
   released(): void;
   /** See LaneBatch. */
   inDoubt(): Promise<void> | undefined;
 }
 
 /**
- * The lanes that one consumer holds, by their keys, and those that it is releasing. A lane counts as releasing until
- * the consumer's handler has given it up and its last commit is written.
+ * The lanes that one consumer holds, by their keys, and those that it is releasing. A release ends when the consumer's
+ * handler has ended and the last commit is written.
  */
 export class HeldLanes {
   private readonly held = new Map<string, KafkaLane>();
@@ -56,7 +56,10 @@ export class HeldLanes {
     return this.held.has(key) || this.releasing.has(key);
   }
 
-  /** The held lane of this name. Its topic may have been recreated with other partitions, so it may have another name. */
+  /**
+   * Finds the held lane of this name. Its topic may have been recreated with other partitions, and then the name
+   * differs.
+   */
   named(name: string): KafkaLane | undefined {
     const { topic, partition } = parseLane(name);
     const lane = this.held.get(keyOf({ topic: this.prefix + topic, partition }));
@@ -69,7 +72,7 @@ export class HeldLanes {
     return sum;
   }
 
-  /** Begins to hold a partition of the topic. Does nothing for one that is held. */
+  /** Begins to hold a partition of the topic, unless it is already held. */
   hold(
     { name: topic, id: topicId, leaders }: Pick<TopicMetadata, 'name' | 'id' | 'leaders'>,
     partition: number,
@@ -89,7 +92,7 @@ export class HeldLanes {
     this.host.wanting(lane);
   }
 
-  /** Releases a lane that another member owns, once the consumer has given it up and its last commit is written. */
+  /** Releases a lane that another member owns, once the consumer's handler has ended and the last commit is written. */
   release(lane: KafkaLane): void {
     this.giveUp(lane, async () => {
       await this.revoked(lane);
@@ -98,7 +101,7 @@ export class HeldLanes {
     });
   }
 
-  /** Gives up a lane whose topic is gone. Nothing is committed and no process waits for it. */
+  /** Releases a lane whose topic is gone. Nothing is committed and no process waits for it. */
   withdraw(lane: KafkaLane): void {
     this.giveUp(lane, () => {
       lane.window.detach();
@@ -106,7 +109,10 @@ export class HeldLanes {
     });
   }
 
-  /** Gives up all lanes without a commit, because other members own them. Resolves when the consumer has released all. */
+  /**
+   * Releases all lanes without a commit, because other members own them. Resolves when the consumer's handlers have
+   * ended.
+   */
   async loseAll(): Promise<void> {
     const lanes = [...this.held.values()];
     this.held.clear();
@@ -117,14 +123,14 @@ export class HeldLanes {
     await Promise.all([...lanes.map((lane) => this.revoked(lane)), ...this.releasing.values()]);
   }
 
-  /** Hands over no more records. Resolves when no handler runs and no lane is being released. */
+  /** Delivers no more records. Resolves when no handler runs and no lane is being released. */
   async stop(): Promise<void> {
     const lanes = [...this.held.values()];
     for (const lane of lanes) lane.revoke();
     await Promise.all([...lanes.map(({ window }) => window.running), ...this.releasing.values()]);
   }
 
-  /** Call it after `stop`: writes the last commits and gives up all lanes, without `onRevoked`. */
+  /** Writes the last commits and releases all lanes, without `onRevoked`. Call it after `stop`. */
   async releaseAll(): Promise<void> {
     const lanes = [...this.held.values()];
     await this.host.commitLast(lanes.map((lane) => lane.commitBy('')));

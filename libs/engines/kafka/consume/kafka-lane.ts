@@ -15,7 +15,7 @@ export interface KafkaLaneHost {
   inDoubt(): Promise<void> | undefined;
 }
 
-/** Where a lane begins when a member takes it. */
+/** Beginning of a lane for a member that claims it. */
 export interface StartOfLane {
   /** The next offset to read. */
   readonly next: number;
@@ -52,13 +52,13 @@ export class KafkaLane implements PartitionId, Sheddable {
   private handedBytes = 0;
   movedAt = performance.now();
   private buffer: StoredRecord[] = [];
-  /** What `buffer` takes of the budget. */
+  /** Bytes of `buffer` in the budget. */
   private bufferedBytes = 0;
   /** Set while a fetch waits for an acknowledgement or for the handler. */
   private isFull = false;
-  /** Set when records that could not be handed over were dropped. */
+  /** Set when undelivered records were dropped. */
   private isShed = false;
-  /** Leader epochs of the records from an offset on, in order. One entry, unless the leader changed lately. */
+  /** Leader epochs of the records from an offset on, in order. One entry, unless the leader changed recently. */
   private epochs: { readonly from: number; readonly epoch: number }[];
   private readonly incarnation: number;
   private readonly originId: string;
@@ -103,20 +103,20 @@ export class KafkaLane implements PartitionId, Sheddable {
     return this.window.isRevoked ? 0 : Math.max(0, this.end - this.handed) + this.window.unackedCount;
   }
 
-  /** Estimates records not fetched yet at the average size of those handed over. */
+  /** Estimates the size of records not fetched yet from the average of the delivered ones. */
   get unreadBytes(): number {
     if (this.window.isRevoked) return 0;
     const average = this.handedRecords === 0 ? 0 : this.handedBytes / this.handedRecords;
     return Math.round(this.window.unackedBytes + Math.max(0, this.end - this.handed) * average);
   }
 
-  /** What to commit while this member holds the lane; `''` for none. */
+  /** The commit of the lane with its holder; `''` for none. */
   commitBy(holder: string): Commit {
     const { topic, topicId, incarnation, partition, next } = this;
     return { topic, topicId, incarnation, partition, next, epoch: this.epochAt(next - 1), holder };
   }
 
-  /** Whether a fetch should bring more records. After false, `wanting` is called once it should. */
+  /** Whether to fetch more records. After false, `wanting` is called once there is room. */
   wantsMore(): boolean {
     if (this.window.isRevoked || this.buffer.length >= this.window.options.maxBatch) return false;
     const held = this.bufferedBytes + this.window.heldBytes;
@@ -124,11 +124,11 @@ export class KafkaLane implements PartitionId, Sheddable {
     return !this.isFull;
   }
 
-  /** Takes the records of a fetch that began at offset `from`. Returns what they take of the budget. */
+  /** Adds the records of a fetch that began at offset `from`. Returns their bytes in the budget. */
   fetched({ highWatermark, messages, next }: FetchedPartition, from: number): number {
     if (this.window.isRevoked) return 0;
     this.end = Math.max(this.end, highWatermark);
-    // Records before it were dropped meanwhile (`shed`).
+    // Earlier records were dropped in the meantime (`shed`).
     if (from > this.position) return 0;
     if (this.buffer.length === 0) this.movedAt = performance.now();
     let taken = 0;
@@ -140,13 +140,13 @@ export class KafkaLane implements PartitionId, Sheddable {
     }
     this.bufferedBytes += taken;
     this.budget.take(taken);
-    // A batch may end with offsets that hold no record for us.
+    // A batch may end with offsets without a record for us.
     if (next !== undefined) this.position = Math.max(this.position, next);
     this.pump();
     return taken;
   }
 
-  /** Drops what is fetched and cannot be handed over. It is fetched again after an acknowledgement. */
+  /** Drops fetched records that cannot be delivered now. They are fetched again after an acknowledgement. */
   shed(): void {
     const [first] = this.buffer;
     if (!first) return;

@@ -13,10 +13,10 @@ const PAGE_BYTES = 1 << 20;
 /** Bytes after which a read ends, before its limit of records. */
 const READ_BYTES = 4 << 20;
 const WITHIN_MS = 30_000;
-/** Number of looks after which an unknown topic counts as gone. */
+/** Number of requests after which an unknown topic counts as deleted. */
 const UNKNOWN = 3;
 
-/** Reads a partition outside of any group. When the topic is deleted meanwhile, the result ends there. */
+/** Reads a partition outside of any group. When the topic is deleted during the read, the result ends there. */
 export class LaneReader {
   constructor(
     private readonly cluster: Cluster,

@@ -1,6 +1,6 @@
 import { type Committed } from './offsets.js';
 
-/** A lane as its leader has it. */
+/** State of a lane at its leader. */
 export interface LaneEnds {
   readonly topicId: string;
   /** Offset of the oldest record. A group that has read nothing begins there. */
@@ -14,19 +14,19 @@ export interface LaneEnds {
   readonly epochEnd?: { readonly epoch: number; readonly endOffset: number } | undefined;
 }
 
-/** Where a member that takes a lane begins. */
+/** Place at which a member that claims a lane begins. */
 export interface LaneStart {
   readonly next: number;
-  /** Grows when the log gives out offsets again. 0 for a lane that never lost a record. */
+  /** Grows when the log assigns offsets a second time. 0 for a lane that never lost a record. */
   readonly incarnation: number;
   /** Set when the log lost records that the group had read: it ended at this offset. */
   readonly lostFrom?: number;
 }
 
 /**
- * Compares what a group has committed with the log. When the log lost its end (a copy that was restored, a broker that
- * lost its disk), its offsets are given out a second time, and the records there were never read. So the lane begins
- * where the log ended, as another incarnation, for which earlier progress says nothing.
+ * Compares a group's committed offset with the log. When the log lost its end (a restored copy, a broker that lost its
+ * disk), it assigns those offsets a second time, to records that were never read. The lane then begins where the log
+ * ended, as another incarnation, to which earlier progress does not apply.
  */
 export const laneStart = (committed: Committed | undefined, { topicId, first, end, epochEnd }: LaneEnds): LaneStart => {
   if (!committed || committed.next < 0) return { next: first, incarnation: 0 };
@@ -36,7 +36,7 @@ export const laneStart = (committed: Committed | undefined, { topicId, first, en
   const again = (from: number): LaneStart => ({ next: from, incarnation: incarnation + 1, lostFrom: from });
   if (next > end) return again(end);
   if (epoch < 0 || !epochEnd || next === 0) return { next, incarnation };
-  // The log is a copy from before that epoch and has grown since. Where it ended is not known.
+  // The log is a copy from before that epoch and has grown since, so its former end is unknown.
   if (epochEnd.endOffset < 0) return again(first);
   if (epochEnd.endOffset < next) return again(epochEnd.endOffset);
   return { next, incarnation };

@@ -3,7 +3,7 @@ import { type Commit } from './offsets.js';
 
 const GATHER_MS = 5;
 
-/** Gathers the last commits of lanes that are given up together, so that thousands of lanes cost a few requests. */
+/** Gathers the last commits of lanes that are released together, so that thousands of lanes cost a few requests. */
 export class LastCommits {
   private gathered: Commit[] = [];
   private next: Promise<void> | undefined;
@@ -11,7 +11,7 @@ export class LastCommits {
   /** `write` resolves, written or not, when the lanes may have another owner. */
   constructor(private readonly write: (commits: readonly Commit[]) => Promise<unknown>) {}
 
-  /** Resolves when these commits were written or given up. */
+  /** Resolves when these commits were written or abandoned. */
   add(commits: readonly Commit[]): Promise<void> {
     for (const commit of commits) this.gathered.push(commit);
     this.next ??= this.flush();

@@ -10,7 +10,7 @@ afterEach(async () => {
   await Promise.all(memberships.splice(0).map((each) => each.close()));
 });
 
-/** A member of a group whose heartbeats are answered when the spec says so. */
+/** A member of a group. The spec decides when its heartbeats are answered. */
 const world = async () => {
   const events: string[] = [];
   const heartbeats: ((errorCode: number) => void)[] = [];
@@ -29,7 +29,7 @@ const world = async () => {
     warn: () => undefined,
   };
   const membership = new Membership({
-    // The methods that it uses.
+    // The methods that Membership uses.
     cluster: cluster as unknown as Cluster,
     group: 'g',
     sessionTimeoutMs: SESSION_MS,

@@ -31,7 +31,7 @@ const PROTOCOL_TYPE = 'sluice';
 const PROTOCOL = 'rendezvous.v1';
 /** How long the group waits for a member in a rebalance. The member rejoins at its next heartbeat. */
 const REBALANCE_MS = 10_000;
-/** The interval is also how long a member may take to hear that the group must agree anew. */
+/** The interval also bounds the time until a member notices a rebalance. */
 const HEARTBEATS_PER_SESSION = 6;
 
 /**
@@ -43,9 +43,9 @@ export class Membership {
   private self = newSelf();
   private generation = -1;
   private closed = false;
-  /** Start of the last request that the group answered as one of a member (process uptime, milliseconds). */
+  /** Start of the last request in whose answer the group confirmed this member (process uptime, milliseconds). */
   private confirmedAt = performance.now();
-  /** Set while work waits to hear whether the group still counts this member. */
+  /** Set while work waits for the group's confirmation of this member. */
   private asking: { readonly known: Promise<void>; readonly end: () => void } | undefined;
   private readonly pause = new WakeablePause();
   /** Uses its own connection, because a join blocks other requests while the group assembles. */
@@ -62,8 +62,8 @@ export class Membership {
   }
 
   /**
-   * Undefined while the group surely counts this member: it expels none before the session time-out. Later, a promise
-   * that resolves once the group has said so again or the lanes are given up.
+   * Undefined while the group certainly counts this member, because it expels none before the session time-out. Later,
+   * a promise that resolves once the group has confirmed the member or the lanes are released.
    */
   inDoubt(): Promise<void> | undefined {
     if (performance.now() - this.confirmedAt < this.options.sessionTimeoutMs || this.closed) return undefined;

@@ -6,7 +6,7 @@ import { Offsets } from './offsets.js';
 const GROUP_AUTHORIZATION_FAILED = 30;
 const PARTITION = { topic: 't', partition: 0 };
 
-/** Offsets of a group whose coordinator gives these answers, one a call: a code, or the error of its connection. */
+/** Offsets of a group whose coordinator answers each call with the next code or connection error. */
 const offsetsOf = (answers: (number | Error)[]): { readonly offsets: Offsets; readonly forgotten: string[] } => {
   const forgotten: string[] = [];
   const cluster = {

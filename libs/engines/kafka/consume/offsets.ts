@@ -9,7 +9,7 @@ import { CODE, isCoordinatorMoving, isLeaderMoving } from '../wire/protocol.js';
 export const EARLIEST = -2;
 export const LATEST = -1;
 const ATTEMPTS = 12;
-/** About 16 s: brokers notice after 9 s that one died, and give its groups to another. */
+/** About 16 s, because brokers notice after 9 s that one died and move its groups to another. */
 const COORDINATOR_ATTEMPTS = 20;
 /** Partitions in one request. */
 const AT_ONCE = 2_000;
@@ -21,7 +21,7 @@ export interface Commit extends PartitionId {
   readonly next: number;
   /** The member that holds the partition; empty for none. */
   readonly holder: string;
-  /** The topic to which the offset belongs, by its id. Undefined where the offset is given by its name only. */
+  /** Id of the topic to which the offset belongs. Undefined when only the topic's name is known. */
   readonly topicId?: string;
   /** Leader epoch of the last record before `next`; -1 when it is not known. */
   readonly epoch?: number;
@@ -33,17 +33,17 @@ export interface Committed {
   /** The next offset to read; -1 when the group has committed nothing. */
   readonly next: number;
   readonly holder: string;
-  /** Undefined when the commit did not tell. */
+  /** Undefined when the commit does not name it. */
   readonly topicId: string | undefined;
-  /** -1 when the commit did not tell. */
+  /** -1 when the commit does not name it. */
   readonly epoch: number;
   readonly incarnation: number;
 }
 
-/** Where the brokers keep what groups have committed. */
+/** Topic in which the brokers store committed offsets. */
 export const OFFSETS_TOPIC = '__consumer_offsets';
 
-/** Beginning of the names of groups that read live records and keep nothing back. */
+/** Prefix of groups that read live records and hold back no retention. */
 export const TAIL_GROUP = 'tail.';
 
 /** The text that is stored with an offset: its holder, the id of its topic, and the lane's incarnation unless it is 0. */
@@ -59,7 +59,7 @@ const readMetadata = (text: string): Pick<Committed, 'holder' | 'topicId' | 'inc
 export class Offsets {
   constructor(private readonly cluster: Cluster) {}
 
-  /** As `at`, asking each broker once. A partition that no broker answers for is left out. */
+  /** Like `at`, asking each broker once. A partition without an answer is left out. */
   async reachable(partitions: readonly PartitionId[], timestamp: number): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     await Promise.all([...this.byLeader(partitions)].map((each) => this.list(...each, timestamp, found)));
@@ -67,8 +67,8 @@ export class Offsets {
   }
 
   /**
-   * The newest epoch up to the one given that has records, and where it ended (-1 for both: none), of each partition. One
-   * that no broker answers for is left out.
+   * For each partition the newest epoch with records up to the given one, and its end (-1 for both: none). A partition
+   * without an answer is left out.
    */
   async epochEnds(
     partitions: readonly (PartitionId & { readonly epoch: number })[],
@@ -134,7 +134,10 @@ export class Offsets {
     return found;
   }
 
-  /** Returns the code of each partition that was not committed. Many go in several requests, of which some may fail. */
+  /**
+   * Returns the code of each partition that was not committed. Many partitions need several requests, some of which may
+   * fail.
+   */
   async commit(
     group: string,
     member: { readonly id: string; readonly generation: number },

@@ -1,13 +1,13 @@
 const FNV_START = 0x811c9dc5;
 
-/** 32-bit FNV-1a of a text, or of what follows one whose hash is `from`. */
+/** 32-bit FNV-1a of a text, continuing from the hash `from` of the text before it. */
 const fnv = (text: string, from: number): number => {
   let hash = from;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash;
 };
 
-/** Mixes, so that similar names get different weights. */
+/** Mixes the bits, so that similar names get different weights. */
 const mixed = (fnvHash: number): number => {
   let hash = fnvHash;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -22,27 +22,27 @@ export interface ClaimerHost {
   review(): void;
 }
 
-/** A lane to take, as the claim commits it. */
+/** A lane to claim, with the commit that claims it. */
 type Claim = Commit & StartOfLane;
 
 const LOOK_AGAIN_MS = 100;
 const LEADERLESS_LOOK_MS = 1_000;
-/** Looks at many lanes take long. Between two of them passes this many times the duration of one. */
+/** Pause between two checks, as a multiple of the duration of one, because checks of many lanes are slow. */
 const LOOK_SHARE = 3;
-/** How long the broker may take to write a commit that was sent in time. */
+/** Time for the broker to write a commit that was sent in time. */
 const SLACK_MS = 5_000;
 const CLAIM_MS = 3_000;
 
 /**
- * Claims the lanes that this member should hold. The holder of a lane is written with the group's offset of it. A lane
+ * Claims the lanes that this member should hold. The holder of a lane is stored with the group's offset of it. A lane
  * is free when it has no holder or the group no longer knows the holder. The claim is written before the first record
- * is handed over. The coordinator refuses the claim of a member that the group has expelled.
+ * is delivered. The coordinator refuses the claim of a member that the group has expelled.
  */
 export class PartitionClaimer {
   private wanted = new Map<string, PartitionId>();
   /** When a lane was first seen held by another member, by key. */
   private readonly blocked = new Map<string, number>();
-  /** Wanted lanes that no broker leads. The others do not wait for them. */
+  /** Wanted lanes without a leader. The others do not wait for them. */
   private leaderless = new Set<string>();
   private readonly pause = new WakeablePause();
   private readonly ended: Promise<void>;
@@ -109,7 +109,7 @@ export class PartitionClaimer {
     const committed = await offsets.committed(group, partitions);
     const free = partitions.filter((each) => this.isFree(keyOf(each), committed.get(keyOf(each))?.holder, agreement));
     const claims = await this.claimsOf(free, committed, agreement);
-    // The agreement may have changed meanwhile.
+    // The agreement may have changed in the meantime.
     if (this.stopped || this.host.agreement() !== agreement) return true;
     const written = await committer.claim(claims, agreement, CLAIM_MS);
     for (const claim of claims) {
@@ -178,7 +178,7 @@ export class PartitionClaimer {
 }
 
 /**
- * A living holder that has not released a lane after this time has lost it. It may hear a session later than this member
- * that the lane has another owner. Then its consumer finishes, and the last commit is tried.
+ * A live holder that has not released a lane after this time has lost it. It may learn a session later than this member
+ * that the lane has another owner. Then its consumer finishes and tries the last commit.
  */
 export const holderMs = (sessionTimeoutMs: number): number => sessionTimeoutMs + REVOKE_MS + LAST_COMMIT_MS + SLACK_MS;

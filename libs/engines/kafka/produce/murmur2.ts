@@ -2,7 +2,7 @@ const SEED = 0x9747b28c;
 const M = 0x5bd1e995;
 const R = 24;
 
-/** The hash that Kafka's own producers place keys by. */
+/** The hash with which Kafka's own producers choose the partition of a key. */
 export const murmur2 = (data: Buffer): number => {
   const { length } = data;
   let hash = SEED ^ length;

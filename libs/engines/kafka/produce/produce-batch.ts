@@ -33,7 +33,7 @@ export class PartitionQueue implements PartitionId {
   /** In flight or to be sent again. It goes before the waiting records. */
   batch: Batch | undefined;
   sending = false;
-  /** When no broker first took it; undefined while all is well. */
+  /** Time of the first refusal of the batch; undefined while there is none. */
   troubledSince: number | undefined;
 
   constructor(
@@ -66,8 +66,9 @@ export class PartitionQueue implements PartitionId {
   }
 
   /**
-   * Takes out the batch and what waits of the same calls. A later record of a call must not be stored without an earlier
-   * one: the caller publishes both again, and a listener would take the earlier for a repeat (docs/adr/0002).
+   * Removes the batch and the waiting records of the same calls. A later record of a call must not be stored without an
+   * earlier one, because the caller publishes both again and a listener would consider the earlier one a repeat
+   * (docs/adr/0002).
    */
   refuse(): readonly Outgoing[] {
     const refused = this.batch?.records ?? [];

@@ -10,20 +10,20 @@ import { PartitionQueue, type Outgoing } from './produce-batch.js';
 import { Sender } from './sender.js';
 import { messageOfRecord, sizeOf } from '../records.js';
 
-/** How long to look for a topic that another process may have just created. */
+/** Time to look for a topic that another process may have just created. */
 const FIND_MS = 500;
 const FIND_EVERY_MS = 50;
-/** How long a topic that was not found is not looked for again. */
+/** Time in which a topic that was not found is not looked for again. */
 const MISSING_MS = 2_000;
-/** A record that no broker takes for this long is refused. */
+/** Time after which a record that no broker accepts is refused. */
 const GIVE_UP_MS = 30_000;
 const TROUBLE_PAUSE_MS = 100;
 
 type Unplaced = { readonly record: LogRecord; readonly outgoing: Outgoing };
 
 /**
- * Publishes records. Those queued for a broker while a request is in flight go with the next one. All in-sync replicas
- * acknowledge. The broker absorbs a retry after a broken connection.
+ * Publishes records. Records that are queued for a broker while a request is in flight share the next one. All in-sync
+ * replicas acknowledge. The broker absorbs a retry after a broken connection.
  */
 export class Publisher {
   private readonly queues = new Map<string, PartitionQueue>();
@@ -41,7 +41,7 @@ export class Publisher {
     private readonly cluster: Cluster,
     private readonly clock: Clock,
     private readonly prefix: string,
-    /** Tells that a partition ends at this offset or later. */
+    /** Called with a partition that ends at this offset or later. */
     private readonly onAppended: (partition: PartitionId, end: number) => void,
   ) {}
 
@@ -79,7 +79,7 @@ export class Publisher {
     this.wake();
   }
 
-  /** Tells that the topic exists or is gone, so its records wait no longer. */
+  /** Ends the wait of a topic's records, because the topic is known to exist or to be gone. */
   known(topic: string, exists: boolean): void {
     if (exists) this.missing.delete(topic);
     else this.missing.set(topic, performance.now() + MISSING_MS);
@@ -146,7 +146,7 @@ export class Publisher {
     this.wake();
   }
 
-  /** Hands the queue to the sender of its leader, or to the search for a leader. */
+  /** Passes the queue to the sender of its leader, or to the search for a leader. */
   private offer(queue: PartitionQueue): void {
     if (queue.isEmpty || queue.sending) return;
     const leader = this.cluster.topic(queue.topic)?.leaders[queue.partition];
@@ -178,7 +178,7 @@ export class Publisher {
     return sender;
   }
 
-  /** Looks for the leaders of queues that no broker took, repeatedly while there are any. */
+  /** Looks for the leaders of queues without one, repeatedly while there are any. */
   private async look(): Promise<void> {
     if (this.looking) return;
     this.looking = true;

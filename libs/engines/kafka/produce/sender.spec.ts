@@ -6,7 +6,7 @@ import { Sender } from './sender.js';
 
 type Produce = Apis['Produce'];
 
-/** A broker that takes everything, with the values of the records of each request. */
+/** A broker that accepts everything, with the values of the records of each request. */
 const brokerWith = (): { readonly cluster: Cluster; readonly requests: string[][] } => {
   const requests: string[][] = [];
   const partitionOf = ({ partition }: ProduceBatch) => ({ partition, errorCode: 0, baseOffset: 0 });

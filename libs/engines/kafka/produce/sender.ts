@@ -10,8 +10,8 @@ import { CODE, isLeaderMoving } from '../wire/protocol.js';
 const REQUEST_BYTES = 4 << 20;
 const PRODUCE_MS = 10_000;
 /**
- * Pause after an answer, in which the records of a busy process gather. Fewer and larger requests cost every later step
- * less: with eight sources a fifth of the CPU (docs/adr/0012). A record that comes after a rest goes at once.
+ * Pause after an answer in which the records of a busy process gather. Fewer and larger requests make every later step
+ * cheaper, by a fifth of the CPU with eight sources (docs/adr/0012). A record after a rest is sent at once.
  */
 const GATHER_MS = 5;
 
@@ -96,7 +96,7 @@ export class Sender {
       const answer = codes.get(key);
       if (answer) this.finish(queue, answer.code, answer.first);
       else this.giveBack(queue);
-      // The host offers records that came meanwhile again, so they go with the next request.
+      // The host offers records that arrived in the meantime again, so they are in the next request.
     }
   }
 

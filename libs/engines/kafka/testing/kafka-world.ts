@@ -5,7 +5,10 @@ import { type KafkaOptions, type KafkaSecurity, type KafkaStreamLog } from '../i
 import { openPatiently } from './open-patiently.js';
 import { testBrokers } from './test-brokers.js';
 
-/** Logs of one test as if from several processes, under one prefix. Closed after the test, topics removed. */
+/**
+ * Logs of one test as if from several processes, under one prefix. They are closed and their topics removed after the
+ * test.
+ */
 export class KafkaWorld {
   readonly prefix = `kafka-spec-${randomUUID().slice(0, 8)}.`;
   readonly warnings: string[] = [];

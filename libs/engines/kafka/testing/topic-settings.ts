@@ -1,6 +1,6 @@
 import { type TopicAdmin } from '../admin/topic-admin.js';
 
-/** Settings of topics that may be changed, or whose every change is refused. `configs` gives those of a topic. */
+/** Settings of topics, which accept or refuse every change. `configs` returns those of a topic. */
 export const topicSettings = (
   configs: (topic: string) => ReadonlyMap<string, string> | undefined,
   mayAlter: boolean,

@@ -8,7 +8,7 @@ import { secured, type KafkaSecurity } from './security.js';
 
 const CONNECT_MS = 2_000;
 const REQUEST_MS = 15_000;
-/** Requests of one connection that may be on their way. The broker answers them one after the other. */
+/** Most requests in flight on one connection. The broker answers them one after the other. */
 const IN_FLIGHT = 256;
 
 /** An error code that a broker answered. */
@@ -41,7 +41,7 @@ export class BrokerAway extends EngineUnavailable {
   }
 }
 
-/** The broker because of which something failed; undefined for any other failure. */
+/** Finds the unreachable broker that caused a failure; undefined for any other failure. */
 export const brokerAwayIn = (error: unknown): BrokerAway | undefined => {
   const met = new Set<unknown>();
   for (let each = error; each instanceof Error && !met.has(each); each = each.cause) {
@@ -51,21 +51,21 @@ export const brokerAwayIn = (error: unknown): BrokerAway | undefined => {
   return undefined;
 };
 
-/** A connection that is open, with the calls that wait for answers on it. */
+/** An open connection, with the calls that wait for answers on it. */
 interface Session {
   readonly connection: Connection;
   readonly calls: Set<Promise<unknown>>;
   answered: boolean;
-  /** What broke it, where the socket said so. */
+  /** Cause of the break, if the socket reported one. */
   readonly broken: Error | undefined;
-  /** When the broker will soon want the user's credentials again (process uptime). */
+  /** Time at which the broker will soon require authentication again (process uptime). */
   readonly endsAt: number;
 }
 
 /**
  * One connection to one broker, opened on demand and reopened after it broke, or before its session ends. A broker
- * answers the requests of a connection one after the other, so requests that may wait (fetch, join) have a connection
- * of their own.
+ * answers the requests of a connection one after the other, so requests that may wait (fetch, join) have a separate
+ * connection.
  */
 export class BrokerConnection {
   private opened: Promise<Session> | undefined;
@@ -82,7 +82,7 @@ export class BrokerConnection {
 
   /**
    * Returns the decoded reply, whatever its error codes. Rejects with BrokerAway when the broker is unreachable or does
-   * not answer, and with RefusedConnection when it does not let this process in.
+   * not answer, and with RefusedConnection when it refuses this process.
    */
   async call<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     try {
@@ -104,7 +104,7 @@ export class BrokerConnection {
       this.trust.hasAnswered = true;
       return reply;
     } catch (error) {
-      // Otherwise this connection was dropped here, which is the reason.
+      // Otherwise this process dropped the connection, which is the reason.
       if (this.opened !== opening) throw error;
       this.drop();
       throw session && !session.answered ? this.unanswered(error, session) : error;
@@ -135,7 +135,7 @@ export class BrokerConnection {
     const { connection, calls, endsAt } = session;
     if (!connection.isConnected()) return this.open();
     if (performance.now() < endsAt) return session;
-    // What was sent first is answered first, as on one connection.
+    // Requests are answered in the order in which they were sent, like on one connection.
     await Promise.allSettled(calls);
     connection.socket.destroy();
     return this.open();
@@ -151,12 +151,12 @@ export class BrokerConnection {
       maxInflights: IN_FLIGHT,
       ...secured(security, host, (ms) => (endsAt = performance.now() + ms)),
     });
-    // Calls in flight reject by themselves.
+    // Calls in flight reject on their own.
     connection.on('error', (error) => (broken = error));
     try {
       await connection.connect(host, port);
     } catch (error) {
-      // Undefined where the connection did not come so far.
+      // Undefined when the connection failed earlier.
       (connection.socket as Connection['socket'] | undefined)?.destroy();
       throw connectionError(error, `${host}:${port}`, security);
     }
@@ -178,7 +178,7 @@ export class BrokerConnection {
     return session;
   }
 
-  /** What a connection tells that ended without an answer. */
+  /** Error for a connection that ended without an answer. */
   private unanswered(error: unknown, { connection, broken }: Session): unknown {
     if (connection.isConnected()) return error;
     const why = closedUnanswered(broken ?? error, `${this.host}:${this.port}`, this.security, this.trust.hasAnswered);
@@ -195,7 +195,7 @@ const counted = async <T>({ calls }: Session, call: Promise<T>): Promise<T> => {
   }
 };
 
-/** Rejects when the broker is too old for one of our requests, so that the first call names the reason. */
+/** Rejects when the broker is too old for one of our requests, so that the first call reports it. */
 const checkVersions = async (connection: Connection, broker: string): Promise<void> => {
   const { apiKeys } = await apiVersionsV3.api.async(connection, 'sluice', '1');
   const known = new Map(apiKeys.map((each) => [each.apiKey, each]));

@@ -4,7 +4,7 @@ import { CODE, type Api, type Apis } from './protocol.js';
 
 type Look = 'knows' | 'does not know' | 'does not answer';
 
-/** A cluster whose brokers each tell of a topic `t`. */
+/** A cluster whose brokers each report on a topic `t`. */
 class Looks extends Cluster {
   constructor(private readonly looks: readonly Look[]) {
     super({ brokers: [], clientId: 'spec', onWarning: () => undefined });

@@ -12,7 +12,7 @@ import { TellingFaults } from './telling-faults.js';
 /** A topic as last reported by the brokers. */
 export interface TopicMetadata {
   readonly name: string;
-  /** Given by the brokers when the topic was created. A topic created anew under the same name has another one. */
+  /** Assigned by the brokers at the creation. A topic created again under the same name has another id. */
   readonly id: string;
   /** Leading broker of each partition; -1 while it has none. */
   readonly leaders: readonly number[];
@@ -33,14 +33,14 @@ export const RETRY_PAUSES: BackoffOptions = { firstMs: 50, longestMs: 1_000 };
 const PING_MS = 2_000;
 /** How long to wait for a broker that restarts. */
 const ANY_MS = 10_000;
-/** A topic that one broker does not know may be new to it, so only the second look counts. */
+/** A topic that one broker does not know may be new to it, so only the second answer counts. */
 const LOOK_AGAIN_MS = 200;
 const UNKNOWN = CODE.UNKNOWN_TOPIC_OR_PARTITION;
-/** Looks at a topic that was told of, before it counts as deleted. */
+/** Requests about a reported topic before it counts as deleted. */
 const LOOKS = 5;
-/** How long one broker may take when any other could answer too. */
+/** Time for one broker to answer when any other could answer too. */
 const ONE_OF_MANY_MS = 5_000;
-/** A broker that did not answer is asked after the others for this long. */
+/** Time in which a broker that did not answer is asked after the others. */
 const AILING_MS = 30_000;
 
 interface Known extends TopicMetadata {
@@ -54,14 +54,14 @@ interface Known extends TopicMetadata {
 /** Brokers, topics, leaders and coordinators, with connections by purpose. Topics have their full names here. */
 export class Cluster {
   private readonly nodes = new Map<number, { readonly host: string; readonly port: number }>();
-  /** The brokers that are up, as the others have it. */
+  /** The brokers that are up, according to the others. */
   private listed: ReadonlySet<number> = new Set();
   private readonly links = new Map<string, BrokerConnection>();
   private readonly coordinators = new Map<string, number>();
   private readonly known = new Map<string, Known>();
   private readonly listeners = new Set<() => void>();
   private controllerId = -1;
-  /** When a broker last did not answer, by address (process uptime). */
+  /** Last time at which a broker did not answer, by address (process uptime). */
   private readonly ailing = new Map<string, number>();
   private requests = 0;
   private turn = 0;
@@ -79,12 +79,12 @@ export class Cluster {
     return this.closed;
   }
 
-  /** Says a fault once while it goes on, and once when it is over (see TellingFaults). */
+  /** Reports a fault once while it lasts, and once when it is over (see TellingFaults). */
   warn(text: string, error: unknown, fields: Record<string, unknown> = {}): void {
     if (!this.closed) this.faults.tell(text, error, fields);
   }
 
-  /** Registers a listener for topics that came or went, and for partitions that another broker leads now. */
+  /** Registers a listener for new and deleted topics, and for partitions with a new leader. */
   onTopics(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -119,8 +119,8 @@ export class Cluster {
   }
 
   /**
-   * Those of the topics that no broker knows. One broker's look is not enough, because it may have just started. A broker
-   * that is up and does not answer may know them all.
+   * Returns the topics that no broker knows. One broker's answer is not enough, because it may have just started. A
+   * broker that is up and does not answer may know all of them.
    */
   async gone(names: readonly string[]): Promise<ReadonlySet<string>> {
     const looks = await Promise.all(
@@ -139,8 +139,8 @@ export class Cluster {
   }
 
   /**
-   * Reads the metadata of topics that came or went elsewhere, by their names. A broker may hear of that later than others,
-   * so topics that are not there are looked for again. Never rejects.
+   * Reads the metadata of topics that other processes created or deleted. A broker may learn of a topic later than
+   * others, so missing topics are looked for again. Never rejects.
    */
   async look(names: readonly string[]): Promise<void> {
     let left = names;
@@ -216,19 +216,19 @@ export class Cluster {
     );
   }
 
-  /** Calls the controller's broker. In KRaft, it is any broker, and forwards to the controller. */
+  /** Calls the controller's broker. In KRaft it is any broker, which forwards to the controller. */
   async callController<A extends Api>(api: A, args: Apis[A]['args']): Promise<Apis[A]['reply']> {
     if (!this.nodes.has(this.controllerId)) await this.refresh();
     try {
       return await this.call(this.controllerId, 'admin', api, args);
     } catch (error) {
-      // It may be gone, and the brokers name another one.
+      // The controller may be gone, and the brokers name another one.
       this.controllerId = -1;
       throw error;
     }
   }
 
-  /** Those that are up. */
+  /** The brokers that are up. */
   brokers(): readonly number[] {
     return [...this.listed];
   }
@@ -252,7 +252,7 @@ export class Cluster {
     this.coordinators.delete(group);
   }
 
-  /** Breaks the connections for a purpose, so that calls waiting there reject. */
+  /** Closes the connections for a purpose, so that calls waiting on them reject. */
   drop(purpose: string): void {
     for (const [key, link] of this.links) if (key.endsWith(` ${purpose}`)) link.drop();
   }
@@ -289,7 +289,7 @@ export class Cluster {
   private addresses(): readonly { readonly host: string; readonly port: number }[] {
     const given = this.options.brokers.map((broker) => {
       const colon = broker.lastIndexOf(':');
-      // As in a URL, the brackets only keep an IPv6 address apart from the port.
+      // As in a URL, the brackets only separate an IPv6 address from the port.
       return { host: broker.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(broker.slice(colon + 1)) };
     });
     const unique = new Map([...this.nodes.values(), ...given].map((each) => [`${each.host}:${each.port}`, each]));
@@ -364,7 +364,7 @@ export class Cluster {
       const copies: number[] = [];
       for (const { partition, leader, epoch, copies: count } of partitions) {
         const newest = before?.id === id ? (before.epochs[partition] ?? -1) : -1;
-        // A broker that was away tells for a moment what it knew before.
+        // A broker that was away reports outdated metadata for a moment.
         const isStale = epoch >= 0 && epoch < newest;
         leaders[partition] = isStale ? (before?.leaders[partition] ?? -1) : leader;
         epochs[partition] = Math.max(epoch, newest);
@@ -377,7 +377,7 @@ export class Cluster {
     return { told, changed };
   }
 
-  /** A broker that the others do not list any more is gone or hangs. Calls that wait for it would wait in vain. */
+  /** A broker that the others no longer list is gone or hangs, so calls to it would wait in vain. */
   private follow(brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[]): void {
     for (const { nodeId, host, port } of brokers) this.nodes.set(nodeId, { host, port });
     const listed = (this.listed = new Set(brokers.map(({ nodeId }) => nodeId)));

@@ -13,7 +13,7 @@ import { ANY_EPOCH, named, NO_REPLICA, request, unnamed, type Requests } from '.
 const READ_COMMITTED = 1;
 const TRANSACTION_MS = 60_000;
 
-/** Records and their offsets, and where they are. */
+/** Requests for records, their offsets and their brokers. */
 export const dataRequests: Requests<
   'Metadata' | 'Produce' | 'InitProducerId' | 'Fetch' | 'ListOffsets' | 'OffsetForLeaderEpoch' | 'DeleteRecords'
 > = {

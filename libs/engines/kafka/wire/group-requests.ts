@@ -12,7 +12,7 @@ import { named, request, unnamed, type Requests } from './request.js';
 
 const GROUP = 0;
 
-/** Groups, their members and their offsets. */
+/** Requests for groups, their members and their offsets. */
 export const groupRequests: Requests<
   | 'FindCoordinator'
   | 'JoinGroup'

@@ -1,11 +1,11 @@
-/** Requests of the Kafka protocol as used by this engine, and their replies. What a topic is called here is its full name. */
+/** Requests of the Kafka protocol as used by this engine, and their replies. Topics have their full names here. */
 
 export interface OfTopic<P> {
   readonly topic: string;
   readonly partitions: readonly P[];
 }
 
-/** Newer requests name a topic by the id that its creation gave it, so a topic created anew is another one. */
+/** Newer requests name a topic by the id from its creation, which differs for a topic that was created again. */
 export interface OfTopicId<P> {
   readonly topicId: string;
   readonly partitions: readonly P[];
@@ -100,7 +100,7 @@ export interface Apis {
       readonly sessionEpoch: number;
       readonly topics: readonly OfTopicId<{
         readonly partition: number;
-        /** The broker refuses to be read as the leader of another epoch. Default: it does not compare. */
+        /** The broker refuses the request when it leads another epoch. Default: it does not compare. */
         readonly leaderEpoch?: number;
         readonly fetchOffset: number;
         readonly maxBytes: number;
@@ -118,7 +118,7 @@ export interface Apis {
   };
   OffsetForLeaderEpoch: {
     args: { readonly topics: readonly OfTopic<{ readonly partition: number; readonly epoch: number }>[] };
-    /** The newest epoch up to the one asked for, and where it ended; -1 for both when there is none. */
+    /** The newest epoch up to the requested one, and its end; -1 for both when there is none. */
     reply: {
       readonly responses: readonly OfTopic<PartitionFailed & { readonly epoch: number; readonly endOffset: number }>[];
     };

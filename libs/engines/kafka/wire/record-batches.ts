@@ -15,7 +15,7 @@ export const produced = ({ topic, partition, messages }: ProduceBatch): MessageR
     timestamp: BigInt(timestamp),
   }));
 
-/** The first sequence number of each batch, under the key by which the client library looks for it. */
+/** The first sequence number of each batch, under the key that the client library uses. */
 export const sequencesOf = (batches: readonly ProduceBatch[]): NumericMap =>
   new NumericMap(batches.map(({ topic, partition, firstSequence }) => [`${topic}:${partition}`, firstSequence]));
 

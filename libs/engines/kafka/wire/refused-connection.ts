@@ -3,12 +3,12 @@ import { ResponseError } from '@platformatic/kafka';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type KafkaSecurity } from './security.js';
 
-/** A broker answers, and does not let this process in. The message names the settings that decide it. */
+/** A broker answers and refuses this process. The message names the settings that decide it. */
 export class RefusedConnection extends Error {
   override readonly name = 'RefusedConnection';
 }
 
-/** Why a connection could not be opened, as a person who sets it up needs it. */
+/** Explains to an operator why a connection could not be opened. */
 export const connectionError = (error: unknown, broker: string, security: KafkaSecurity): Error => {
   const causes = causesOf(error);
   return (
@@ -55,7 +55,7 @@ const CLIENT_REFUSED: ReadonlySet<string> = new Set([
   'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
 ]);
 
-/** The error and what caused it, outermost first, with the errors of a reply that holds several. */
+/** The error and its causes, outermost first, with the errors of a reply that contains several. */
 const causesOf = (error: unknown): readonly Error[] => {
   const causes: Error[] = [];
   for (let each = error; types.isNativeError(each) && !causes.includes(each); each = each.cause) {
@@ -99,7 +99,7 @@ const offeredIn = (causes: readonly Error[]): string => {
   return mechanisms.length === 0 ? 'none' : mechanisms.join(', ');
 };
 
-/** What is wrong with a broker's certificate, by the codes of Node. */
+/** Faults of a broker's certificate, by the codes of Node. */
 const CERTIFICATE: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired: renew it',
   CERT_NOT_YET_VALID: 'is not valid yet: compare the clocks',

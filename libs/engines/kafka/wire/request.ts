@@ -18,7 +18,7 @@ type SentTo<L extends LibraryApi> = L['async'] extends (connection: Connection, 
   : never;
 type ReceivedFrom<L extends LibraryApi> = Awaited<ReturnType<L['async']>>;
 
-/** A request as the client library has it, with the forms of our own around it. */
+/** Wraps a request of the client library in the types of this engine. */
 export const request =
   <L extends LibraryApi>(api: L) =>
   <A extends Api>(
@@ -32,7 +32,7 @@ export const request =
       try {
         return reply((await api.async(connection, ...(parameters as never[]))) as ReceivedFrom<L>);
       } catch (error) {
-        // The library rejects when any part of a reply failed. Our callers look at each part.
+        // The library rejects when any part of a reply failed. Our callers check each part.
         if (error instanceof ResponseError) return reply(error.response as ReceivedFrom<L>);
         throw error;
       }
@@ -41,7 +41,7 @@ export const request =
 
 export type Requests<Names extends Api> = { readonly [A in Names]: Request<A> };
 
-/** Our topics with their partitions, in the library's terms and back. */
+/** Converts topics with their partitions between our terms and the library's. */
 export const named = <P, Q>(
   topics: readonly OfTopic<P>[],
   partitionOf: (partition: P) => Q,
@@ -52,7 +52,7 @@ export const unnamed = <P, Q>(
   partitionOf: (partition: P) => Q,
 ): OfTopic<Q>[] => topics.map(({ name, partitions }) => ({ topic: name, partitions: partitions.map(partitionOf) }));
 
-/** For consumers in the protocol's terms, not followers. */
+/** The protocol's id for consumers, which are no replicas. */
 export const NO_REPLICA = -1;
 /** The broker does not compare the leader epoch that we know. */
 export const ANY_EPOCH = -1;

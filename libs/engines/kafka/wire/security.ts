@@ -12,11 +12,11 @@ import { asError } from '#libs/kernel/error-message.js';
 export const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
 export type Mechanism = (typeof MECHANISMS)[number];
 
-/** How this process reaches brokers, and as whom. */
+/** TLS and the user with which this process connects to brokers. */
 export interface KafkaSecurity {
   /** Undefined: connections are not encrypted. */
   readonly tls?: KafkaTls | undefined;
-  /** Undefined: brokers are not told a user. */
+  /** Undefined: connections have no user. */
   readonly user?: KafkaUser | undefined;
 }
 
@@ -36,7 +36,9 @@ export interface KafkaUser {
 type Authenticate = Parameters<SASLCustomAuthenticator>[2];
 type Authenticated = NonNullable<Parameters<Parameters<SASLCustomAuthenticator>[6]>[1]>;
 
-/** Renewed before the broker's limit of a session, so that no request meets the limit. */
+/**
+ * Share of the broker's limit of a session after which the connection is renewed, so that no request meets the limit.
+ */
 const SHARE_OF_SESSION = 0.8;
 
 export const tlsOptions = ({ ca, identity }: KafkaTls): TlsOptions => ({
@@ -45,15 +47,15 @@ export const tlsOptions = ({ ca, identity }: KafkaTls): TlsOptions => ({
 });
 
 /**
- * Options of one connection. `onSession` hears for how long the broker lets this user in, in milliseconds, when it
- * limits that.
+ * Options of one connection. `onSession` receives the length of the session in milliseconds when the broker limits it.
  */
 export const secured = (
   { tls, user }: KafkaSecurity,
   host: string,
   onSession: (ms: number) => void,
 ): Pick<ConnectionOptions, 'tls' | 'tlsServerName' | 'sasl'> => ({
-  // A name goes with the request for a connection, so that one address may serve several names. An IP address may not.
+  // The TLS handshake includes the server's name, so that one address may serve several. TLS allows no IP address
+  // there.
   ...(tls === undefined ? {} : { tls: tlsOptions(tls), tlsServerName: isIP(host) === 0 }),
   ...(user === undefined
     ? {}
@@ -68,8 +70,8 @@ export const secured = (
 });
 
 /**
- * The library would authenticate again on a connection whose session ends, with other requests between, which brokers
- * refuse. So it does not hear of the end, and BrokerConnection opens another connection in time.
+ * The library would authenticate again on a connection whose session ends, between other requests, which brokers
+ * refuse. So the end is hidden from it, and BrokerConnection opens another connection in time.
  */
 const onceForEachConnection =
   (user: KafkaUser, onSession: (ms: number) => void): SASLCustomAuthenticator =>

@@ -3,8 +3,8 @@ import { Faults } from '#libs/kernel/faults.js';
 import { brokerAwayIn } from './broker-connection.js';
 
 /**
- * Says each fault of Kafka once while it goes on, and once when it is over. A fault is known by its cause, so whatever
- * fails because a broker is away is one fault. An `error` that is a text is a fact, and is said each time.
+ * Reports each fault of Kafka once while it lasts, and once when it is over. Failures with the same cause, such as a
+ * broker that is away, are one fault. An `error` that is a text is reported each time.
  */
 export class TellingFaults {
   private readonly faults: Faults;

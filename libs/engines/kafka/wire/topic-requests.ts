@@ -5,7 +5,7 @@ const TOPIC = 2;
 const SET = 0;
 const UNKNOWN_ERROR = -1;
 
-/** Topics and their settings. */
+/** Requests for topics and their settings. */
 export const topicRequests: Requests<
   'CreateTopic' | 'DeleteTopic' | 'DescribeTopicConfigs' | 'IncrementalAlterConfigs'
 > = {
