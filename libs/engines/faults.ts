@@ -2,11 +2,11 @@ import { DeadlineExceeded } from '#libs/async/deadline.js';
 import { EngineUnavailable, type FaultOf } from '#libs/kernel/engine-unavailable.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 
-/** Codes of the operating system that tell of a disk or of a lack of file handles. */
+/** Codes of the operating system for a full disk, and for a disk or files that cannot be used. */
 const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 const BROKEN: ReadonlySet<unknown> = new Set(['EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ESTALE']);
 
-/** The state of any of the engines, and of this machine's disk, from the error or from what caused it. */
+/** Recognises the state of an engine or of this machine's disk in an error or its causes. */
 export const faultOf =
   (...engines: readonly FaultOf[]): FaultOf =>
   (error) => {

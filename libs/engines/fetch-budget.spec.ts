@@ -42,7 +42,7 @@ describe('FetchBudget', () => {
     expect(order).toEqual([]);
     budget.give(350);
     await turns(5);
-    // The last one may take more than the room.
+    // The last record may exceed the room.
     expect(order).toEqual([0, 2, 3, 4]);
     budget.give(2_000);
     await turns(5);

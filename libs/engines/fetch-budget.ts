@@ -1,39 +1,45 @@
 import { shareOfHeap } from '#libs/kernel/heap-share.js';
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
 
-/** Approximate memory of a record in bytes besides its texts: the record, its headers and their places in lists. */
+/**
+ * Approximate memory of a record in bytes besides its texts: the objects of the record and its headers, and their list
+ * entries.
+ */
 const RECORD_OVERHEAD = 600;
-/** Parts of the limit: most and least that one lane may hold, and the part of what is free above which it gets no more. */
+/**
+ * Fractions of the limit: the most and the least that one lane may hold, and the fraction of the free bytes that bounds
+ * its share.
+ */
 const MOST_OF_LIMIT = 64;
 const LEAST_OF_LIMIT = 1_024;
 const PART_OF_FREE = 32;
 
 /** Waiting calls for each turn of the event loop. */
 const TURNS_AT_ONCE = 8;
-/** How long a lane may keep records that it cannot hand over while others wait. */
+/** Time that a lane may keep fetched records for a busy handler while other lanes wait for room. */
 const IDLE_MS = 1_000;
 
 export const costOf = ({ size }: Pick<StoredRecord, 'size'>): number => size + RECORD_OVERHEAD;
 
-/** Records that are read and not handed over. They can be read again. */
+/** Records that were fetched and not delivered, which can be fetched again. */
 export interface Sheddable {
-  /** When the lane last handed over records (process uptime, milliseconds). */
+  /** When the lane last delivered records (process uptime, milliseconds). */
   readonly movedAt: number;
-  /** Drops the records and gives their bytes back. */
+  /** Drops the records and releases their bytes. */
   shed(): void;
 }
 
-/** Bytes. */
+/** Usage of the budget in bytes. */
 export interface BudgetUsage {
   readonly held: number;
   readonly limit: number;
 }
 
 /**
- * One limit on the bytes of the records that a process holds for its consumers, over all lanes and groups: those asked
- * for, read, and handed over without an acknowledgement. What a lane holds is bounded too, by its share, which shrinks
- * with the room that is left, so that slow lanes leave room to the others. A lane that holds nothing may take one record,
- * whatever its size, while there is any room; so no record is too large, and lanes without room take turns.
+ * Limits the bytes of the records that a process holds for its consumers, over all lanes and groups. Requested, fetched
+ * and unacknowledged records count. Each lane is also limited to a share, which shrinks with the free room, so that
+ * slow lanes leave room to the others. A lane that holds nothing may acquire one record of any size while there is
+ * room. So no record is too large, and lanes without room take turns.
  */
 export class FetchBudget {
   private used = 0;
@@ -50,7 +56,7 @@ export class FetchBudget {
     return this.limit - this.used;
   }
 
-  /** Bytes up to which a lane that holds some may get more. */
+  /** Bytes up to which a lane that already holds records may acquire more. */
   get share(): number {
     const { limit, free } = this;
     return Math.max(limit / LEAST_OF_LIMIT, Math.min(limit / MOST_OF_LIMIT, free / PART_OF_FREE));
@@ -69,7 +75,7 @@ export class FetchBudget {
     this.schedule();
   }
 
-  /** Calls `turn` once when it is its turn and there is room. A repeat before that keeps the place. */
+  /** Calls `turn` once there is room and its turn has come. A repeated call before that keeps its place. */
   wait(turn: () => void): void {
     this.waiting.add(turn);
     this.schedule();
@@ -80,7 +86,7 @@ export class FetchBudget {
     this.waiting.delete(turn);
   }
 
-  /** Tells of records that may be dropped when others wait for room. Idempotent. */
+  /** Registers records that may be dropped when other lanes wait for room. Idempotent. */
   offer(records: Sheddable): void {
     this.sheddable.add(records);
   }
@@ -106,7 +112,7 @@ export class FetchBudget {
     this.schedule();
   }
 
-  /** Frees what lanes that do not move keep, oldest first, while others have no room. */
+  /** Drops the records of lanes that do not progress, oldest first, while other lanes have no room. */
   private shedIdle(): void {
     this.timer = undefined;
     if (this.waiting.size === 0) return;

@@ -5,14 +5,14 @@ import { type LaneBatch, type LogRecord, type StreamLog } from '#libs/stream-log
 export interface Backlog {
   readonly lanes: number;
   readonly records: number;
-  /** Of each record. */
+  /** Bytes of each record. */
   readonly bytes: number;
 }
 
 export const BACKLOG: Backlog = { lanes: 300, records: 60, bytes: 50 * 1024 };
 /** Lanes whose handler ends at once and whose records are acknowledged when all other lanes have ended. */
 const STUCK = 40;
-/** Time that a record of any other lane takes. */
+/** Duration of the work on a record of any other lane. */
 const WORK_MS = 5;
 
 const topicOf = (lane: number): string => `t.${lane}`;
@@ -38,7 +38,8 @@ export const writeBacklog = async (log: StreamLog, { lanes, records, bytes }: Ba
 
 /**
  * Reads the backlog as a runner does: the handler ends at once, and the records are worked off one after another. The
- * stuck lanes hold what they got until the others have ended. Resolves with the number of records of each lane, in order.
+ * stuck lanes keep their records until the others have ended. Resolves with the number of records of each lane, in
+ * order.
  */
 export const readBacklog = async (
   log: StreamLog,

@@ -27,14 +27,14 @@ const waiting = (id: string, dueAt: number, owner = 'wh_1'): DueEntry => ({
 });
 const idsOf = (entries: readonly DueEntry[]): string[] => entries.map(({ id }) => id);
 
-/** Sets out what is due. */
+/** Sets the due entries to `out`. */
 const setOut = async (store: DueStore, now: number, until: number): Promise<void> =>
   store.setOut((await store.dueBy(now, 100)).map((entry) => ({ entry, until })));
 
 /** Ends a listing that the writer keeps from ending. */
 const MOST_LISTED = 5_000;
 
-/** Lists while a writer always adds more, behind all that is there, than was listed. */
+/** Lists while a writer adds more entries at the end than are listed. */
 const listedWhileAdded = async <T>(all: AsyncIterable<T>, add: (n: number) => Promise<void>): Promise<T[]> => {
   const items: T[] = [];
   for await (const item of all) {

@@ -1,4 +1,4 @@
-/** Gives a conformance suite its adapter, made anew for each test on separate storage. */
+/** Provides a conformance suite with its adapter, created for each test on separate storage. */
 export interface Harness<P> {
   port: P;
   /** Ends the owner of the port, as a restart or a crash would, opens the same storage again and sets `port`. */

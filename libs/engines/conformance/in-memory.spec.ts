@@ -21,7 +21,7 @@ import { describeDueStore } from './due-store.suite.js';
 import { describeBlobStoreDouble, describeUsageStore, describeVault } from './small-stores.suite.js';
 import { describeStreamLogDouble } from './stream-log.suite.js';
 
-/** The in-memory doubles that specs use keep the contract of the engines. Their memory survives a restart. */
+/** Checks that the in-memory doubles of specs fulfil the contract of the engines. Their memory survives a restart. */
 const harness =
   <P>(make: () => P, crash: (port: P) => void = () => undefined): MakeHarness<P> =>
   async () => {

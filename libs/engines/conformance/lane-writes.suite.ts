@@ -7,7 +7,7 @@ import { runParts, type Omitted } from './run-parts.js';
 
 export interface LanesUnderTest {
   readonly lanes: LaneWrites;
-  /** The store that they write. */
+  /** The store that the lanes are written to. */
   readonly readModels: ReadModelStore;
 }
 
@@ -21,7 +21,7 @@ export const describeLaneWritesDouble = (
   omitted: Omitted<(typeof LANE_WRITES_PARTS)[number]>,
 ): void => runParts(`LaneWrites: ${name}`, LANE_WRITES_PARTS, parts, make, omitted);
 
-/** Progress of a lane, at an offset. It is a document as any other. */
+/** Document with the progress of a lane, at an offset. */
 const progress = (id: string, at: number): Item => item(id, at, 'lane');
 const puts = (...docs: Item[]): DocumentWrite[] => docs.map((doc) => ({ op: 'put', doc }));
 
@@ -132,7 +132,7 @@ const parts: Record<(typeof LANE_WRITES_PARTS)[number], Part<LanesUnderTest>> = 
       await expect(batch).rejects.toBeInstanceOf(LaneLost);
       expect(await docs(port())).not.toContain('b1');
       expect(await offsetOf(port(), 'l/b')).toBeUndefined();
-      // Its owner claims again, sees what was written, and repeats the rest.
+      // The owner claims the lane again, reads what was written, and repeats the rest.
       const again = await claimOf(port(), 'l/a');
       if (again.progress === undefined) await apply(port(), [partOf(again, 1, ...puts(item('a1', 1)))]);
       expect(await docs(port())).toEqual(['a1']);

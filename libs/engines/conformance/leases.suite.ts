@@ -143,7 +143,7 @@ const parts: Record<(typeof LEASES_PARTS)[number], Part<LeasesUnderTest>> = {
       });
       await port().elapse();
       expect(got).toHaveLength(1);
-      // Each of the others gets it from the previous one.
+      // Each of the others acquires the lease from the previous one.
       for (let i = 0; i < asked.length; i++) {
         await got[i]?.release();
         await port().elapse();

@@ -34,7 +34,7 @@ export const fill = async (store: EventStore, stream: string, count: number): Pr
   }
 };
 
-/** A writer that always adds more than a reader has read. */
+/** A writer that adds events faster than a reader reads them. */
 export const relentless = (store: () => EventStore, stream: string, each: number) => {
   let next = 0;
   return async (): Promise<void> => {

@@ -86,7 +86,7 @@ const parts: Record<(typeof PROCESS_REGISTRY_PARTS)[number], Part<RegistryUnderT
     it('keeps a silent process registered for a while, and registers it again with its next report', async () => {
       const [one, other, reader] = [port().process(), port().process(), port().process()];
       const look = async (): Promise<readonly string[]> => {
-        // Who looks at the living removes the dead.
+        // A look at the live processes removes the dead ones.
         await reader.live();
         return [...(await reader.registered())].sort();
       };

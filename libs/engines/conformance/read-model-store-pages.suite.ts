@@ -3,7 +3,7 @@ import { type ReadModelStore, UnknownCursor } from '#libs/kernel/read-model-stor
 import { type Part } from './harness.js';
 import { fill, ids, item, listed, put, schema } from './read-model-items.js';
 
-/** What a list shows of a collection: the part `page` of the ReadModelStore's suite. */
+/** The part `page` of the ReadModelStore's suite: lists of a collection. */
 export const pagePart: Part<ReadModelStore> = (store) => {
   it('finds by the whole text, so a text cut at a NUL or an empty one differs', async () => {
     const texts = ['', '\0', 'a', 'a\0', 'a\0b', 'a\0c'];
@@ -31,7 +31,7 @@ export const pagePart: Part<ReadModelStore> = (store) => {
     expect(await page(['a', 'b'], { kind: 'low' })).toEqual([['d1', 'd0'], 2]);
     expect(await page(['c'])).toEqual([['d2'], 1]);
     expect(await page([])).toEqual([[], 0]);
-    // A repeat is answered from what was kept of the first.
+    // A repeat is answered from the stored total.
     expect(await page(['a', 'c', 'none'])).toEqual([['d3', 'd2'], 3]);
   });
 

@@ -207,7 +207,7 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
         MOST_ABOVE,
       ]);
       await harness().flush();
-      // A page of such records may hold one.
+      // A page may have a single record of this size.
       const [one] = await port().log.read(TOPIC, -1, 1);
       const [two] = await port().log.read(TOPIC, one?.offset ?? -1, 1);
       expect([one, two].map((record) => record?.headers['id'])).toEqual(['e0', 'e1']);

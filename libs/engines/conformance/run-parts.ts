@@ -5,8 +5,8 @@ import { type Harness, type MakeHarness, type Part } from './harness.js';
 export type Omitted<N extends string> = Readonly<Partial<Record<N, string>>>;
 
 /**
- * Runs every part of a suite, except those that a test double omits. Suites offer `omitted` only in a function of their
- * own (`describe…Double`), which the meta-test does not count for an adapter.
+ * Runs every part of a suite, except those that a test double omits. Suites offer `omitted` only in a separate function
+ * (`describe…Double`), which the meta-test does not count for an adapter.
  */
 export const runParts = <P, N extends string>(
   title: string,

@@ -14,13 +14,13 @@ export interface LogUnderTest {
   readonly log: StreamLog;
   /** Advances the adapter's clock and runs one retention pass. */
   sweepAfter(ms: number): Promise<void>;
-  /** A group has one consumer at most, because one process has the log. */
+  /** Set when one process owns the log, so a group has one consumer at most. */
   readonly isOfOneProcess?: true;
   /** Number of topics that counts as many. Default: 2,000. Fewer where creating one takes tens of milliseconds. */
   readonly manyTopics?: number;
 }
 
-/** What an adapter does that does not share the lanes of a group. */
+/** Behaviour of an adapter that does not share the lanes of a group. */
 export const refusesAnother = async (log: StreamLog): Promise<void> => {
   const { consumer } = await follow(log, { topics: { prefix: 't.' } });
   await expect(follow(log, { topics: { prefix: 't.' } })).rejects.toThrow('group g has a consumer');
@@ -48,7 +48,7 @@ export interface Seen {
   readonly consumer: Consumer;
 }
 
-/** A consumer that records what it receives. It acknowledges unless told otherwise. */
+/** A consumer that records what it receives. It acknowledges by default. */
 export const follow = async (
   log: StreamLog,
   options: Partial<ConsumeOptions> & Pick<ConsumeOptions, 'topics'>,

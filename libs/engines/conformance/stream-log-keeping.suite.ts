@@ -26,7 +26,7 @@ export const backlog = ({ port, get }: { port: Log; get: Get }): void => {
 
   it('reports about how many bytes are unacknowledged, also after a restart', async () => {
     await port().log.createTopic('t.1', {});
-    // Three bytes for each character.
+    // Each character has three bytes.
     const large = (n: number): LogRecord => record('t.1', n, 'k', JSON.stringify('漢'.repeat(10_000)));
     for (const n of all(6)) await port().log.publish([large(n)]);
     const about = (n: number) => (bytes: number) => bytes >= n * 30_000 && bytes <= n * 30_300;
@@ -94,7 +94,7 @@ export const retention = ({ port }: { port: Log }): void => {
   it('keeps what a group has not committed', async () => {
     const { log, sweepAfter } = port();
     await log.createTopic('t', { ageMs: 1000 });
-    // One by one, because an engine may store, and drop, together what was published together.
+    // Published one by one, because an engine may store and drop records together that were published together.
     for (const each of records('t', 4)) await log.publish([each]);
     const { records: seen, batches, consumer } = await follow(log, { topics: { names: ['t'] } }, false);
     await eventually('four', () => seen.length === 4);

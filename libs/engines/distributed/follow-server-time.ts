@@ -1,12 +1,12 @@
 import { pause } from '#libs/async/pause.js';
 import { type CommonClock } from '#libs/kernel/common-clock.js';
 
-/** How long the clock may go on after a machine slept, or after the server's clock was set. */
+/** Interval of readings, after which a machine's sleep or a change of the server's clock is noticed. */
 const EVERY_MS = 2_000;
 
 /**
- * Resolves once the clock has read the server's time, and reads it again and again from then on. Rejects when the first
- * reading fails. Later the clock goes on while the server cannot be read, which other requests tell.
+ * Resolves once the clock has read the server's time, and then reads it regularly. Rejects when the first reading
+ * fails. Later failures do not stop the clock, and other requests report them.
  */
 export const followServerTime = async (
   clock: Pick<CommonClock, 'read'>,

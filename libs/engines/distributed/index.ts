@@ -16,7 +16,7 @@ export interface DistributedOptions {
   /** Identifies this process to the servers. */
   readonly clientId: string;
   readonly onWarning: (text: string, fields: object) => void;
-  /** Set when this process runs sources. It then publishes the outboxes that dead processes left. */
+  /** Set when this process runs sources. It then publishes the outboxes of dead processes. */
   readonly relaysLeftOutboxes?: boolean;
   /** Retention by the name of a topic. Without it, this process drops only what every group has read. */
   readonly retentionOf?: ((topic: string) => Retention | undefined) | undefined;
@@ -24,7 +24,10 @@ export interface DistributedOptions {
   readonly awaiting: <T>(engine: string, open: () => Promise<T>) => Promise<T>;
 }
 
-/** Says a warning with an error once while the error lasts. Kafka's adapter does so itself, because it knows the broker. */
+/**
+ * Reports a warning with an error once while the error lasts. Kafka's adapter does so itself, because it knows the
+ * broker.
+ */
 const onceFor =
   (faults: Faults, say: DistributedOptions['onWarning']): DistributedOptions['onWarning'] =>
   (text, fields) => {
@@ -91,7 +94,7 @@ export const openDistributed = async (options: DistributedOptions) => {
     async close(): Promise<void> {
       following.stop();
       faults.close();
-      // The journal's relay still publishes what it holds.
+      // The journal's relay still publishes its records.
       await documents.close();
       await kafka.close();
       await eventStore.close();

@@ -41,7 +41,7 @@ const pemFile = (name: string, path: string, check: (pem: string) => unknown): s
   return pem;
 };
 
-/** OpenSSL takes any text as authorities, and then trusts none. */
+/** OpenSSL accepts any text as authorities, and then trusts none. */
 const certificates = (pem: string): void => {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) throw new Error('it has no "BEGIN CERTIFICATE"');

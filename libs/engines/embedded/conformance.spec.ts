@@ -113,7 +113,7 @@ describeLeases('embedded', async () => {
   const port = {
     process: () => ({
       leases,
-      // All the others share this process.
+      // All other roles share this process.
       crash: () => {
         time.ahead += 1;
         leases = open();

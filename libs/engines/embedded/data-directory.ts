@@ -30,7 +30,7 @@ const HOLDS = {
   blobs: 'the code of every component',
 } as const;
 const SQLITE_HEADER = 'SQLite format 3\0';
-/** Further names that the server makes at the top of its data directory. A folder with any of them is ours. */
+/** Further files and folders at the top of a data directory. A folder with any of them belongs to Sluice. */
 const FURTHER_NAMES =
   /^(?:(?:events|data|read|lock)\.db(?:-wal|-shm|\.damaged.*)|lock\.db|read-models\.lost|runs-in-flight|place)$/;
 const DATABASE_FILE = /^(?:events|data|read|lock)\.db(?:-wal|-shm)?$/;
@@ -49,7 +49,7 @@ export const inspectDataDirectory = (dataDir: string, warn: (text: string) => vo
   checkAccess(dataDir, names);
   const has = (name: string): boolean => names.includes(name) && sizeOf(join(dataDir, name)) > 0;
   for (const file of ['events.db', 'data.db']) if (has(file)) checkIsDatabase(dataDir, file);
-  // It is made first, so data.db without events.db is never a first start that was interrupted.
+  // events.db is created first, so data.db without it is never an interrupted first start.
   if (has('data.db') && !has('events.db')) throw lost(dataDir, 'events.db');
   const missing = !has('data.db') ? 'data.db' : names.includes('blobs') ? undefined : 'blobs';
   if (missing !== undefined && has('events.db') && holdsEvents(join(dataDir, 'events.db')))

@@ -63,7 +63,7 @@ export interface EmbeddedStats extends WriterStats {
   readonly opsPerCommit: number;
   /** Bytes of the newest records held in memory for consumers. */
   readonly tailBytes: number;
-  /** Bytes of records that consumers have read and not done, and the most that they may be. */
+  /** Bytes of unfinished records that were read for consumers, and their limit. */
   readonly inHand: { readonly held: number; readonly limit: number };
   /** Why the last retention pass failed; null when it completed. */
   readonly retentionFailure: string | null;

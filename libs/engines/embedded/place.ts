@@ -5,13 +5,13 @@ import { checkedDatabases } from './verify.js';
 import { logBytes } from './writer/checkpoints.js';
 import { FILES } from './writer/schema.js';
 
-/** Where the directory was used last. A copy has another inode, and another machine another id. */
+/** File that identifies the place of the last use. A copy has another inode, and another machine another id. */
 const PLACE = 'place';
 
 /**
  * Checks the databases of a directory that was copied or moved while a server used it, because such a copy may be torn.
- * Then notes the place. One that was closed in order, or stays where it is, is not read. Call it under the lock, before
- * anything is opened. Throws UnusableDataDirectory.
+ * Then records the place. A directory that was closed in order, or has not moved, is not read. Call it under the lock,
+ * before anything is opened. Throws UnusableDataDirectory.
  */
 export const checkMoved = (dataDir: string, warn: (text: string) => void): void => {
   const file = join(dataDir, PLACE);

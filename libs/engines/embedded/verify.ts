@@ -5,7 +5,7 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { Database } from './writer/sqlite-driver.js';
 import { FILES } from './writer/schema.js';
 
-/** Faults of one file that are listed. */
+/** Most faults that are listed for one file. */
 const MOST_FAULTS = 10;
 
 export interface CheckedFile {
@@ -16,7 +16,7 @@ export interface CheckedFile {
 
 /**
  * Checks each database of a data directory: the structure of every page, and that rows and indexes agree. Reads each
- * file whole. Nothing may write meanwhile.
+ * file completely. No writer may be active.
  */
 export function* checkedDatabases(dataDir: string): Iterable<CheckedFile> {
   for (const file of FILES) yield { name: `${file}.db`, faults: faultsOf(join(dataDir, `${file}.db`)) };
@@ -35,7 +35,7 @@ const faultsOf = (path: string): readonly string[] => {
   }
 };
 
-/** Hashes of the blobs whose content is another one, which a disk has damaged or a program changed. */
+/** Hashes of the blobs whose content does not match, because a disk damaged it or a program changed it. */
 export async function* damagedBlobs(blobs: Pick<BlobStore, 'hashes' | 'get'>): AsyncIterable<string> {
   for await (const hash of blobs.hashes()) {
     const text = await blobs.get(hash);

@@ -24,13 +24,13 @@ export interface ConnectOptions {
   readonly url: string;
   /** Appends of this client share one stream (BatchAppend) if the server supports it. Off by default: docs/adr/0013. */
   readonly batchAppend: boolean;
-  /** Told what the client warns of. Default: nobody. */
+  /** Called with the warnings of the client. Default: they are dropped. */
   readonly onWarning?: (text: string, fields: object) => void;
 }
 
 /**
- * The client prints its warnings, with the whole connection string and so the password. It does so within this call, so
- * they are taken from the console here, and only the line without the string is kept.
+ * The client prints its warnings with the connection string and so the password. It does so within this call, which
+ * therefore intercepts the console and keeps only the line without the string.
  */
 const clientOf = (url: string): { readonly client: EventStoreDBClient; readonly warnings: readonly string[] } => {
   const warnings: string[] = [];
@@ -56,8 +56,8 @@ const refusalOf = (error: unknown, url: string): string => {
 };
 
 /**
- * Prepares a client; the first call connects. Throws RefusedStart, with the client's own reason but without credentials,
- * for a connection string that it does not take and for a certificate that cannot be read.
+ * Prepares a client; the first call connects. Throws RefusedStart, with the client's own reason but without
+ * credentials, for an invalid connection string and for a certificate that cannot be read.
  */
 export const connect = ({ url, batchAppend, onWarning }: ConnectOptions): Connection => {
   const { client, warnings } = clientOf(url);
@@ -91,7 +91,7 @@ export const connect = ({ url, batchAppend, onWarning }: ConnectOptions): Connec
   };
 };
 
-/** Position of the newest event of the log, of whomever; START for an empty log. Rejects after `ms`. */
+/** Position of the newest event of the log, whichever program wrote it; START for an empty log. Rejects after `ms`. */
 export const newestIn = async (client: EventStoreDBClient, ms = NEWEST_MS): Promise<Position> => {
   const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
   const newest = async (): Promise<Position> => {

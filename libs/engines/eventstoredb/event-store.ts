@@ -69,7 +69,7 @@ export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<Ev
   return new EventStoreDbEventStore(connection, { url, batchAppend }, names, onWarning);
 };
 
-/** Rejects with RefusedStart when the server denies access twice. One that starts may not know its users yet. */
+/** Rejects with RefusedStart when the server denies access twice. A starting server may not know its users yet. */
 const allowed = async (connection: Connection): Promise<void> => {
   try {
     await connection.ping(OPEN_MS);
@@ -246,7 +246,7 @@ export class EventStoreDbEventStore implements EventStore {
     const reading = this.connection.client.readStream(this.names.onServer(stream), options, readAhead);
     try {
       for await (const resolved of itemsOf(reading)) {
-        // The revision after it could not be appended, so the state of the stream is not to be told without it.
+        // An append after this revision was refused, so the state of the stream is unknown without this event.
         const event = recordedEvent(resolved, this.names.own, (foreign) => {
           throw new UnreadableEvent(foreign, 'another program wrote it');
         });
@@ -287,7 +287,7 @@ export class EventStoreDbEventStore implements EventStore {
 
 const readAhead = { highWaterMark: READ_AHEAD };
 
-/** Another node may not have the newest events yet. The client follows the server's word to the leader. */
+/** Another node may not have the newest events yet. The client follows the server's redirection to the leader. */
 const requiresLeader = true;
 
 const revisionOf = ({ actualVersion }: WrongExpectedVersionError): ExpectedRevision =>

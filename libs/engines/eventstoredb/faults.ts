@@ -5,7 +5,7 @@ import { fieldOf } from '../faults.js';
 import { MissingData } from './large-data.js';
 import { UnreadableEvent } from './recorded-event.js';
 
-/** Errors that tell of the request, and which the adapter handles. */
+/** Errors about the request itself, which the adapter handles. */
 const OF_REQUEST: ReadonlySet<ErrorType> = new Set([
   ErrorType.WRONG_EXPECTED_VERSION,
   ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
@@ -13,7 +13,7 @@ const OF_REQUEST: ReadonlySet<ErrorType> = new Set([
   ErrorType.MISSING_REQUIRED_METADATA_PROPERTY,
 ]);
 
-/** What the server or the way to it refuses, and events that it has lost. */
+/** Refusals by the server or the way to it, and events that it has lost. */
 export const eventStoreFault: FaultOf = (error) => {
   const isLost = error instanceof MissingData || error instanceof UnreadableEvent;
   const isCommand = error instanceof Error && isCommandError(error);

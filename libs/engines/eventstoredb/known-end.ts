@@ -3,10 +3,10 @@ import { START, type Position, type RecordedEvent } from '#libs/kernel/events.js
 
 /** Events looked at before a search waits for readers, and between two waits. */
 const LOOKED_AT = 1_000;
-/** Longest such wait. A reader may stand still, because its consumer does. */
+/** Longest such wait, because a reader may stand still with its consumer. */
 const WAIT_MS = 1_000;
 
-/** Where the log ends for this process: how far it has been searched, and the newest own event found. */
+/** End of the log for this process: the searched part, and the newest own event in it. */
 export class KnownEnd {
   /** All own events up to here are known to be at or before `newest`. */
   private upTo: Position = START;
@@ -31,9 +31,9 @@ export class KnownEnd {
   }
 
   /**
-   * Position of the newest own event, from the events of the log backwards. The search ends at an own event or where the
-   * log is known already. Readers pass the events of others at the server and come towards it. So it waits for them where
-   * others have written much, and is never longer than what readers have not passed.
+   * Finds the newest own event by searching the log backwards. The search ends at an own event or at the known part of
+   * the log. Readers skip the events of other programs at the server and advance towards it. So the search waits for
+   * them where others have written much, and never covers more than readers have not passed.
    */
   async search(
     backwards: AsyncIterable<{ readonly position: Position; readonly event: RecordedEvent | undefined }>,

@@ -12,28 +12,28 @@ import {
 import { type NewEvent, type Position, type RecordedEvent } from '#libs/kernel/events.js';
 import { appendBytes } from './recorded-event.js';
 
-/** What EventStoreDB takes in one append unless it is set up otherwise. A refusal that names less is learned from. */
+/** Default limit of EventStoreDB for one append. A refusal that names a lower limit replaces it. */
 const APPEND_BYTES = 1024 * 1024;
-/** Kept free for what the server adds. */
+/** Reserved for the server's additions. */
 const MARGIN = 8 * 1024;
 /** Data below this stays in the log, because a reference is hardly smaller. */
 const WORTH_BYTES = 1024;
-/** Data in blobs that is read at once. A page or batch that has more is handed over in parts. */
+/** Bytes of blobs that are read at once. A page or batch with more is returned in parts. */
 const AT_ONCE_BYTES = 8 * 1024 * 1024;
 const PAUSES = { firstMs: 100, longestMs: 10_000, jitter: 0.5 };
 
 type Blobs = Pick<BlobStore, 'put' | 'get'>;
 
-/** A blob that an event of the log needs is missing. No retry brings it. */
+/** A blob that an event of the log needs is missing. A retry does not help. */
 export class MissingData extends Error {
   override readonly name = 'MissingData';
 }
 
 /**
- * An event store whose server limits the size of an append, without that limit: the data of large events is a blob, and
- * the log holds its hash. Nothing is ever written that way which the server would have taken as it is.
+ * Lifts the limit of a server on the size of an append. The data of large events is stored as a blob, and the log has
+ * its hash. Events that fit are written unchanged.
  *
- * The blob is durable before the event. A process that dies in between leaves a blob that nothing names.
+ * The blob is durable before the event. A process that dies in between leaves an unreferenced blob.
  */
 export class LargeData implements EventStore {
   private limit = APPEND_BYTES;
@@ -50,7 +50,7 @@ export class LargeData implements EventStore {
       try {
         return await this.store.append(stream, await this.lightened(stream, events), expected);
       } catch (error) {
-        // The server is set up to take less.
+        // The server has a lower limit.
         if (!(error instanceof AppendTooLarge) || error.limit >= limit) throw error;
         this.limit = Math.min(this.limit, error.limit);
       }
@@ -61,7 +61,7 @@ export class LargeData implements EventStore {
     for await (const event of this.store.read(stream, options)) yield await this.whole(event);
   }
 
-  /** Also returns fewer events than there are when their data is large. */
+  /** May return fewer events than requested when their data is large. */
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     for await (const part of this.parts(await this.store.readAll(after, limit))) return part;
     return [];
@@ -122,7 +122,7 @@ export class LargeData implements EventStore {
     return { ...event, data: JSON.parse(text) as object, metadata };
   }
 
-  /** The events with their data, in parts of bounded size; all in one part when none has its data in a blob. */
+  /** Yields the events with their data in parts of bounded size, or in one part when no data is in a blob. */
   private async *parts(
     events: readonly RecordedEvent[],
     retryUntil?: AbortSignal,

@@ -15,7 +15,7 @@ const BATCH = 500;
 
 export interface LiveBatch {
   readonly events: readonly AllStreamResolvedEvent[];
-  /** Nothing more was in the log when the last of the events arrived. */
+  /** True when the log had no further events as the last one arrived. */
   readonly caughtUp: boolean;
   /** All own events up to here have been returned. */
   readonly passed: Position;
@@ -23,7 +23,7 @@ export interface LiveBatch {
 
 export interface LiveReadOptions {
   readonly after: Position;
-  /** Newest event of the log, of whomever, as the same connection showed it before the read. */
+  /** Newest event of the log, whichever program wrote it, read on the same connection before this read. */
   readonly end: Position;
   readonly names: StreamNames;
   readonly signal: AbortSignal;
@@ -41,7 +41,7 @@ export class LiveRead {
   private caughtUp = false;
   /** Number of events read so far. */
   private read = 0;
-  /** The server's reports, and how many events it had sent before each. A report may come in the middle of a batch. */
+  /** The server's reports, with the number of events sent before each. A report may arrive in the middle of a batch. */
   private saidCaughtUp: { sent: number } | undefined;
   private checkpoint: { sent: number; position: Position } | undefined;
   private passed: Position;

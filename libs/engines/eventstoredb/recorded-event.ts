@@ -21,7 +21,7 @@ export class UnreadableEvent extends Error {
  * Returns undefined for an event of another installation, of the system, or of another program. Throws UnreadableEvent,
  * naming the event.
  *
- * @param onForeign hears of an event that another program wrote to a stream with a name like ours.
+ * @param onForeign called for an event that another program wrote to a stream with a name like ours.
  */
 export const recordedEvent = (
   { event }: ResolvedEvent | AllStreamResolvedEvent,

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { refuseOldServer } from './server-version.js';
 
-/** What a server of that version tells the client. A real one is asked wherever a spec opens a store. */
+/** The answer of a server of that version. Every spec that opens a store asks a real server. */
 const serverOf = (serverVersion: string): Parameters<typeof refuseOldServer>[0] => {
   const client = EventStoreDBClient.connectionString('esdb://127.0.0.1:1?tls=false');
   Object.defineProperty(client, 'capabilities', { value: Promise.resolve({ serverVersion }) });

@@ -2,10 +2,13 @@ import { RefusedStart } from '#libs/config/refused-start.js';
 import { withDeadline } from '#libs/async/deadline.js';
 import { type Connection } from './connection.js';
 
-/** First version whose subscriptions say when history ends. Readers rely on it (docs/adr/0013). */
+/** First version whose subscriptions report the end of the history, which readers rely on (docs/adr/0013). */
 const LEAST = [23, 10] as const;
 
-/** Rejects with RefusedStart, naming the version, when the server is too old. Rejects when it does not say. */
+/**
+ * Rejects with RefusedStart, naming the version, when the server is too old. Rejects when the server does not state its
+ * version.
+ */
 export const refuseOldServer = async (
   { client, server }: Pick<Connection, 'client' | 'server'>,
   ms: number,

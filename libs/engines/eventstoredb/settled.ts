@@ -1,19 +1,19 @@
 import { endsWithin, withDeadline } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 
-/** Times after which an append without an answer is looked for in its stream, each after the one before. */
+/** Pauses after which an append without an answer is looked for in its stream. */
 const LOOKS_MS = [1_000, 2_000, 4_000, 8_000];
 /** Longest look. */
 const LOOK_MS = 1_000;
 /** Pauses after a refusal, because the events of the twin that was accepted can be read a moment later. */
 const MOMENTS_MS = [10, 30, 100, 300];
 
-/** What a look at the stream shows after the revision at which an append was to begin. */
+/** Events in the stream after the expected revision of an append. */
 export type Look<T> = { readonly found: T } | 'other events' | 'nothing yet';
 
 /**
- * The outcome of an append, of which the server may say nothing or something else: of two equal appends at once it refuses
- * one, or leaves it without an answer. Whichever way, it is done when its events are in the stream.
+ * Finds the true outcome of an append. The server may refuse one of two equal concurrent appends, or leave it without
+ * an answer. In each case the append is done when its events are in the stream.
  *
  * @param look resolves with `found` when all events of the append are in the stream.
  */

@@ -27,10 +27,10 @@ export interface FollowOptions {
   /** Opens a connection for each attempt, so that client state of a failed one does not reach the next. */
   readonly connect: () => Connection;
   readonly names: StreamNames;
-  /** Learns how far the log has been read. */
+  /** Records how far the log has been read. */
   readonly end: KnownEnd;
   readonly onLost: (lost: LostServer) => void;
-  /** Hears of each event that another program wrote to a stream with a name like ours. It is skipped. */
+  /** Called for each event that another program wrote to a stream with a name like ours. The event is skipped. */
   readonly onForeign: (event: string) => void;
 }
 
@@ -56,17 +56,17 @@ export async function* follow(options: FollowOptions): AsyncGenerator<EventBatch
   }
 }
 
-/** How far a subscription has come. Each read of the log continues from it. */
+/** Progress of a subscription, from which each read of the log continues. */
 interface Place {
-  /** Position of the last event handed over. */
+  /** Position of the last yielded event. */
   last: Position;
   /** At or after `last`. Between the two the server saw only foreign events. */
   resumeAfter: Position;
-  /** Whether the last batch said that the reader has caught up. */
+  /** Whether the last batch reported that the reader has caught up. */
   told: boolean;
 }
 
-/** Yields batches of one read until it fails. Yields undefined when the server shows life without own events. */
+/** Yields batches of one read until it fails. Yields undefined when the server reports progress without own events. */
 async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<EventBatch | undefined, void, undefined> {
   const { signal, names, end, onForeign } = options;
   const connection = options.connect();
@@ -74,7 +74,8 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
   let live: LiveRead | undefined;
   let reachedEnd = false;
   try {
-    // By the same connection, so of the same node: a subscription that has caught up with it has passed this position.
+    // Read on the same connection and so from the same node. A subscription that has caught up with that node has
+    // passed this position.
     const newest = await newestIn(connection.client);
     live = new LiveRead(connection.client, { after: place.resumeAfter, end: newest, names, signal });
     for (;;) {
@@ -86,7 +87,7 @@ async function* readOn(options: FollowOptions, place: Place): AsyncGenerator<Eve
       });
       place.last = events.at(-1)?.position ?? place.last;
       place.resumeAfter = batch.passed;
-      // While others append without a pause, the server may never say so.
+      // While others append without a pause, the server may never report it.
       const caughtUp: boolean = batch.caughtUp || (!reachedEnd && batch.passed >= newest);
       reachedEnd ||= caughtUp;
       end.learn(place.resumeAfter, place.last);

@@ -29,13 +29,13 @@ export const createTable = (schema: CollectionSchema, generation: number): strin
 export const dropTable = (schema: CollectionSchema, generation: number): string =>
   `DROP TABLE IF EXISTS ${tableOf(schema, generation)}`;
 
-/** Enough rows to tell a selective field from one that is not. */
+/** Enough rows to find out whether a field is selective. */
 const PROBE = 500;
 
 /**
- * Builds `f_a = ? AND +f_b = ?`, with one parameter for a list of values too, in the order of the keys; `1` for none. Throws for a field that the schema does not
- * index. The field with fewest rows is looked up by index and the others (`+`) are compared. SQLite alone would use
- * the newest index, however many rows share the value.
+ * Builds `f_a = ? AND +f_b = ?` in the order of the keys, with one parameter for a list of values too; `1` for none.
+ * Throws for a field that the schema does not index. The field with the fewest rows is looked up by index and the
+ * others (`+`) are compared. SQLite alone would use the newest index, however many rows share the value.
  */
 export const whereClause = (db: Database, schema: CollectionSchema, table: string, where: PageWhere): string => {
   const fields = Object.keys(where);

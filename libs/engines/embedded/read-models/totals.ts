@@ -1,6 +1,6 @@
 import { BoundedMap, bytesOfText } from '#libs/kernel/bounded-map.js';
 
-/** Bytes of the queries whose totals are remembered. Their texts are from users. */
+/** Bytes of the queries whose totals are remembered, because users choose their texts. */
 const MAX_BYTES = 256 * 1024;
 
 /** Sizes of whole lists, which SQLite finds by counting, until the collection is written to. */
@@ -13,7 +13,7 @@ export class Totals {
   /** Number of writes by collection. */
   private readonly versions = new Map<string, number>();
 
-  /** Call it before a write begins and after it has ended: a total that was found meanwhile counts as old. */
+  /** Call it before a write begins and after it has ended, so that a total found in between counts as old. */
   changed(collection: string): void {
     this.versions.set(collection, (this.versions.get(collection) ?? 0) + 1);
   }

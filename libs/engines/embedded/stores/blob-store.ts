@@ -8,7 +8,9 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** BlobStore as files `blobs/<first two of the hash>/<hash>`. A file is whole, as it is synced before the rename. */
+/**
+ * BlobStore as files `blobs/<first two of the hash>/<hash>`. Each file is synced before its rename, so it is complete.
+ */
 export class EmbeddedBlobStore implements BlobStore {
   private constructor(private readonly dir: string) {}
 

@@ -20,7 +20,7 @@ export class EmbeddedLeases implements Leases {
   }
 
   private hold(name: string): Lease {
-    // The clock orders the token after those of the last process, of which nothing else is known.
+    // The clock orders the token after those of the previous process.
     const token = (this.lastToken = Math.max(this.lastToken + 1, this.clock.now()));
     let free: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {

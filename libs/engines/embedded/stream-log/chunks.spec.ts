@@ -141,7 +141,7 @@ describe('chunks', () => {
     expect(valuesOf(1, -1).values).toEqual(['a', 'b']);
     commit(() => operations.handlers.drop?.([1, 1], Buffer.alloc(0)));
     expect(rows()).toEqual([]);
-    // The offsets of what was dropped are not given out again, also after a restart.
+    // Offsets of dropped records are not assigned again, even after a restart.
     operations = recordOperations(db);
     expect(commit(() => operations.append(packed([[1, 'c']])))).toBe(2);
   });

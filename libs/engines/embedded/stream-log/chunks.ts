@@ -12,10 +12,10 @@ export interface ChunkRow {
   readonly records: Uint8Array;
 }
 
-/** What a chunk grows to at most, unless one record is larger. A reader of one record reads all of its chunk. */
+/** Largest size of a chunk, unless one record is larger. A reader of one record reads its whole chunk. */
 export const CHUNK_BYTES = 64 << 10;
 
-/** What a transaction has appended, gathered to chunks. */
+/** Records that a transaction has appended, gathered into chunks. */
 export class OpenChunks {
   private readonly open = new Map<number, OpenChunk>();
   private full: OpenChunk[] = [];
@@ -29,7 +29,7 @@ export class OpenChunks {
     chunk.add(record, offset);
   }
 
-  /** Writes them all. Call it at the end of the transaction. */
+  /** Writes all chunks. Call it at the end of the transaction. */
   write(db: Database): void {
     for (const chunk of this.full) chunk.write(db);
     for (const chunk of this.open.values()) chunk.write(db);
@@ -79,13 +79,19 @@ class OpenChunk {
   }
 }
 
-/** Highest offset that was ever given out. Never reuse that of a dropped record, because groups have committed past it. */
+/**
+ * Highest offset ever assigned. The offset of a dropped record must not be reused, because groups have committed past
+ * it.
+ */
 export const lastOffset = (db: Database): number =>
   db
     .sql('SELECT max(coalesce((SELECT max(last) FROM chunks), -1), (SELECT id FROM last_record)) AS id')
     .get<{ id: number }>()?.id ?? -1;
 
-/** Calls `visit` for the records of a chunk with offset in (after, upTo], until it returns false. Returns whether it went through. */
+/**
+ * Calls `visit` for the records of a chunk with offset in (after, upTo], until it returns false. Returns whether all
+ * were visited.
+ */
 export const visitRecords = (
   { first, records }: ChunkRow,
   { after, upTo }: { readonly after: number; readonly upTo: number },

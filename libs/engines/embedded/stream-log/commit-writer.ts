@@ -4,7 +4,7 @@ import { type Writer } from '../writer/writer.js';
 import { asError } from '#libs/kernel/error-message.js';
 
 const DELAY_MS = 50;
-/** A commit is then written with the next records, if some come in this time. */
+/** Within this time a commit is written together with the next records. */
 const LINGER_MS = 20;
 
 /**
@@ -19,7 +19,7 @@ export class CommitWriter {
   private failure: Error | undefined;
   private readonly writing = new Set<Promise<void>>();
 
-  /** `droppable` gives the offset up to which no group needs the topic any more. */
+  /** `droppable` returns the offset up to which no group needs the topic any more. */
   constructor(
     private readonly writer: Writer,
     private readonly droppable: (topic: Topic) => number,

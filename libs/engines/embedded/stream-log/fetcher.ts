@@ -40,7 +40,7 @@ export class Fetcher {
   private scheduled = false;
   private stopped = false;
 
-  /** `durable` gives the highest offset that the main thread knows to be durable. */
+  /** `durable` returns the highest offset that the main thread knows to be durable. */
   constructor(
     private readonly reader: Database,
     private readonly durable: () => number,

@@ -14,11 +14,13 @@ export const selects = (selector: TopicSelector, topic: string): boolean =>
 
 /** A consumer group: its committed offsets and the owner of each lane. */
 export class Group {
-  /** One at most: all roles of a process consume with one consumer each, and the process is alone on its data. */
+  /** At most one consumer, because each role of the process has one and the process owns its data alone. */
   readonly members = new Set<EmbeddedConsumer>();
   /** Lanes by topic id. */
   readonly lanes = new Map<number, Lane>();
-  /** Highest offset up to which all is acknowledged, by topic id. Ahead of the durable one by one commit. */
+  /**
+   * Highest offset up to which all records are acknowledged, by topic id. At most one commit ahead of the durable one.
+   */
   readonly committed = new Map<number, number>();
   private readonly prefixes = new Set<string>();
   private readonly names = new Set<string>();

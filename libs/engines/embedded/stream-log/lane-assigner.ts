@@ -20,11 +20,11 @@ export interface SharingHost {
   exists(topic: Topic): boolean;
 }
 
-/** Gives the lanes of a group to its consumer and takes them back. */
+/** Assigns the lanes of a group to its consumer and revokes them. */
 export class LaneAssigner {
   constructor(private readonly host: SharingHost) {}
 
-  /** Gives the group's consumer the lanes that it selects and does not have. */
+  /** Assigns to the group's consumer the lanes that it selects and does not have. */
   async spread(group: Group, topics: readonly Topic[]): Promise<void> {
     for (let i = 0; i < topics.length; i++) {
       const topic = topics[i];
@@ -63,7 +63,10 @@ export class LaneAssigner {
     if (backlog > 0) this.host.wake(lane);
   }
 
-  /** Withdraws a lane whose topic is gone. Its consumer is told and not awaited, because nothing is handed on. */
+  /**
+   * Withdraws a lane whose topic is gone. Notifies its consumer without waiting for it, because the lane gets no other
+   * owner.
+   */
   withdraw(group: Group, lane: Lane): void {
     const told = lane.window.isRevoked;
     const owner = [...group.members].find((member) => member.lanes.get(lane.topic.name) === lane);

@@ -23,7 +23,7 @@ export interface RecordTexts {
 export const textBytes = (key: string, headers: string, value: string): number =>
   Buffer.byteLength(key) + Buffer.byteLength(headers) + Buffer.byteLength(value);
 
-/** What a record takes when it is packed, in bytes. */
+/** Size of a packed record in bytes. */
 export const packedBytes = (ofTexts: number): number => HEAD + ofTexts;
 
 /** Writes a record at `start`, and returns where it ends. There must be room for its `packedBytes`. */
@@ -56,7 +56,7 @@ export class RecordCursor {
 
   constructor(private readonly packed: Buffer) {}
 
-  /** Goes to the next record. Returns false after the last one. */
+  /** Moves to the next record. Returns false after the last one. */
   forward(): boolean {
     this.start = this.next;
     if (this.start >= this.packed.length) return false;
@@ -68,7 +68,7 @@ export class RecordCursor {
     return this.packed.readUInt32LE(this.start);
   }
 
-  /** Relative to the first record of the chunk. */
+  /** Offset relative to the first record of the chunk. */
   get offset(): number {
     return this.packed.readUInt32LE(this.start + OFFSET_AT);
   }
@@ -81,7 +81,7 @@ export class RecordCursor {
     return this.packed.readDoubleLE(this.start + TIME_AT);
   }
 
-  /** Bytes of the texts. */
+  /** Bytes of key, headers and value. */
   get size(): number {
     const { packed, start } = this;
     return (
@@ -104,7 +104,7 @@ export class RecordCursor {
     };
   }
 
-  /** Head and texts, not copied. */
+  /** Bytes of the record with its head, without a copy. */
   whole(): Buffer {
     return this.packed.subarray(this.start, this.next);
   }

@@ -18,10 +18,10 @@ export interface PreparedRecord {
   readonly size: number;
 }
 
-/** Topic of a name; undefined when it was deleted. */
+/** Finds a topic by its name; undefined when it was deleted. */
 export type TopicOf = (name: string) => Topic | undefined;
 
-/** Records on their way to the writer. Only those whose topic exists. */
+/** Records on their way to the writer, without those of deleted topics. */
 export class PreparedRecords implements Packable {
   readonly records: PreparedRecord[] = [];
   packedBytes = 0;
@@ -42,7 +42,7 @@ export class PreparedRecords implements Packable {
     return this;
   }
 
-  /** For many records. Takes several turns of the event loop. */
+  /** Adds many records over several turns of the event loop. */
   async addInTurns(records: readonly LogRecord[]): Promise<this> {
     for (let index = 0; index < records.length;) {
       this.add(records[index], index);

@@ -119,7 +119,7 @@ const topicOperations = (db: Database, changes: TopicChanges): FileOperations['h
     return row.id;
   },
   delete_topic: ({ id, name }) => {
-    // The records are deleted later in small steps (purge), so that a long topic does not hold up the writer.
+    // The records are deleted later in small steps (purge), so that a long topic does not delay the writer.
     db.sql('DELETE FROM topics WHERE id = ?').run(id);
     db.sql('DELETE FROM commits WHERE topic = ?').run(id);
     db.sql('DELETE FROM groups WHERE topic = ? AND is_prefix = 0').run(name);

@@ -54,7 +54,7 @@ export class RetentionSweeper {
         await work();
         this.failure = undefined;
       } catch (error) {
-        // Nothing is lost, because the next pass does what this one could not.
+        // No record is lost, and the next pass completes this one.
         this.failure = error;
       }
     });
@@ -122,7 +122,10 @@ export class RetentionSweeper {
     }
   }
 
-  /** Sums the bytes from the index alone, in slices. The slice that reaches a chunk appended meanwhile counts it. */
+  /**
+   * Sums the bytes from the index alone, in slices. A chunk that is appended during the sum is counted by the slice
+   * that reaches it.
+   */
   private async measure(topic: Topic): Promise<number> {
     let total = 0;
     for (let after = -1; ; await nextTurn()) {

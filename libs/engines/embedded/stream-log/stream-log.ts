@@ -162,7 +162,7 @@ export class EmbeddedStreamLog implements StreamLog {
     group.seenAt = now;
     const consumer = new EmbeddedConsumer(options, group, (member) => this.leave(group, member));
     group.members.add(consumer);
-    // Durable before anything is handed over, because retention must know which groups still have to read.
+    // The group is durable before it receives a record, because retention must know which groups still have to read.
     await this.writer.submit('group', { name: group.name, topics: names, prefix, at: now });
     await this.sharing.spread(group, [...this.byName.values()]);
     return consumer;

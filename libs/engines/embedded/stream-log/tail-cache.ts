@@ -11,8 +11,8 @@ export interface LiveReader {
 const OVERHEAD = 400;
 
 /**
- * The newest records in memory, so that a consumer that keeps up never reads from disk. The total is bounded: above
- * `limit` the topic that has held records longest loses its tail, and its lanes read from the file.
+ * The newest records in memory, so that a consumer that keeps up never reads from disk. Above `limit`, the topic with
+ * the oldest tail loses it, and its lanes read from the file.
  */
 export class TailCache {
   private readonly holding = new Set<Topic>();
@@ -24,7 +24,7 @@ export class TailCache {
     return this.held;
   }
 
-  /** Adds a record. Records come in order of offset. Call it before `topic.lastId` changes. */
+  /** Adds a record. Records must arrive in order of offset. Call it before `topic.lastId` changes. */
   add(topic: Topic, record: StoredRecord): void {
     if (topic.lanes.size === 0) {
       if (topic.tail.length > 0) this.drop(topic);

@@ -7,7 +7,7 @@ export class Topic {
   readonly lanes = new Set<Lane>();
   /** Stored bytes, once counted (retention.ts). */
   bytes: number | undefined;
-  /** The newest records, all after `tailAfter`. Held only while a live lane has not passed them. */
+  /** The newest records, all after `tailAfter`. Kept only while a live lane has not passed them. */
   tail: StoredRecord[] = [];
   tailAfter: number;
   tailBytes = 0;

@@ -13,14 +13,14 @@ import { WalSignals } from './wal-signals.js';
  */
 
 const PERIOD_MS = 300;
-/** While a log is large, because more is written than in usual operation. Each pass copies busy pages once more. */
+/** Period while a log is large. It is not the usual one, because each pass copies busy pages once more. */
 const SHORT_PERIOD_MS = 20;
 const LARGE_PAGES = 8_192;
-/** The writer adds pages during a pass. Each further pass has fewer to copy. */
+/** The writer adds pages during a pass, so each further pass has fewer to copy. */
 const MOST_PASSES = 8;
 /**
- * A log starts anew at a commit that finds it copied whole. A writer that never pauses leaves no such moment, so from
- * this many pages of 4 KB on it is asked to copy the last few itself.
+ * A log starts anew at a commit that finds it copied completely. A writer that never pauses leaves no such moment, so
+ * from this many pages of 4 KB on it is asked to copy the last few itself.
  */
 const RESTART_PAGES = 2_048;
 const FEW_PAGES = 256;
@@ -30,7 +30,7 @@ const serve = (port: MessagePort, data: WriterThreadData): void => {
   const tell = (message: FromCheckpoints): void => port.postMessage(message);
   const signals = new WalSignals(data);
   const open = new Map<FileName, Database>();
-  /** Commits that were copied whole. */
+  /** Number of the last commit that was copied completely, by file. */
   const copied = new Map<FileName, number>();
 
   /** Returns the pages in the log. */
@@ -42,10 +42,10 @@ const serve = (port: MessagePort, data: WriterThreadData): void => {
     for (let pass = 1; log && log.copied < log.pages && pass < MOST_PASSES; pass++) {
       const before = log.copied;
       log = db.checkpoint() ?? log;
-      // A reader needs what is left.
+      // A reader needs the remaining pages.
       if (log.copied === before) break;
     }
-    // The writer copies at this moment.
+    // The writer is copying at this moment.
     if (!log) return 0;
     const { pages } = log;
     const remaining = pages - log.copied;
@@ -61,7 +61,7 @@ const serve = (port: MessagePort, data: WriterThreadData): void => {
       try {
         pages = Math.max(pages, copy(file, db));
       } catch (error) {
-        // The disk may be full. The writer meets the same, and answers for it.
+        // The disk may be full. The writer meets the same error and reports it.
         tell({ type: 'failed', file, message: messageOf(error) });
       }
     }

@@ -9,7 +9,7 @@ import { Writer } from './writer.js';
 
 const LONG = 120_000;
 const MB = 1 << 20;
-/** A thread that is started and then does nothing but end when it is asked to. */
+/** A thread that does nothing but end on request. */
 const STANDS_STILL = `
   import { parentPort } from 'node:worker_threads';
   parentPort.once('message', () => parentPort.close());
@@ -67,7 +67,7 @@ describe('checkpoints of the write-ahead log', () => {
     'keep it small while a writer never pauses, without a checkpoint in a commit',
     async () => {
       await start();
-      // Several at once, so that the next group waits whenever one is committed.
+      // Several writes at once, so that the next group waits whenever one is committed.
       await Promise.all([0, 1, 2, 3].map(() => write(100 * MB)));
       expect(logBytes()).toBeLessThan(64 * MB);
       expect(checkpoints.figures('data').rounds).toBeGreaterThan(0);
@@ -91,12 +91,12 @@ describe('checkpoints of the write-ahead log', () => {
     async () => {
       await start({ entry: entryOf(STANDS_STILL) });
       await write(10 * MB);
-      // Control: nobody else copies.
+      // Control: nothing else copies the log.
       expect(fileBytes()).toBeLessThan(1 * MB);
       signals.askForRestart('data');
       await write(100_000);
       await until(() => fileBytes() > 10 * MB);
-      // The log starts anew: its file grows no more.
+      // The log starts anew, so its file does not grow further.
       const size = logBytes();
       await write(5 * MB);
       expect(logBytes()).toBe(size);

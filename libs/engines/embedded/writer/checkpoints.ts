@@ -7,7 +7,7 @@ import { type FromCheckpoints, type WriterThreadData } from './ops.js';
 import { type FileName } from './schema.js';
 import { compiled, gone } from './writer.js';
 
-/** A write-ahead log that stays larger than this is reported, once until it stays small. */
+/** A write-ahead log that stays larger than this is reported once, until it stays small again. */
 const LARGE_BYTES = 64 << 20;
 const SMALL_BYTES = 32 << 20;
 const LOOK_MS = 5_000;
@@ -26,7 +26,7 @@ export interface CheckpointFigures {
 export interface LargeLog {
   readonly file: FileName;
   readonly bytes: number;
-  /** Undefined: it is small again. */
+  /** Undefined when the log is small again. */
   readonly cause: string | undefined;
 }
 
@@ -37,7 +37,7 @@ interface Figures {
   heardAt: number;
   failure: string | undefined;
   isLarge: boolean;
-  /** How often in a row the log's size spoke for the other state. */
+  /** Number of consecutive looks at which the log's size indicated the other state. */
   looks: number;
 }
 

@@ -6,8 +6,8 @@ import { Database, isBusy } from './sqlite-driver.js';
 
 /**
  * One process owns a data directory. The lock is the operating system's, on lock.db, held while the transaction is
- * open. It ends with the process in any case, so no lock gets stale and a reused pid does not matter. `owner` only
- * tells people which process holds it.
+ * open. It ends with the process in any case, so no lock becomes stale and a reused pid does not matter. `owner` only
+ * shows people which process holds it.
  */
 export class DataDirLock {
   private constructor(private readonly db: Database) {}

@@ -26,7 +26,7 @@ interface OpWithRecords<K extends OpKind = OpKind> extends Op<K> {
 
 type Outcome = { readonly result: unknown } | { readonly failure: Failure };
 
-/** Applies operations to one file in order, with all that arrive together in one transaction. */
+/** Applies operations to one file in order. Operations that arrive together share one transaction. */
 export class GroupCommit {
   constructor(
     private readonly file: FileName,
@@ -40,7 +40,7 @@ export class GroupCommit {
     try {
       outcomes = this.inOneTransaction(ops);
     } catch (error) {
-      // Without space every operation would fail alike. Otherwise one of them is at fault and the others continue.
+      // Without space every operation would fail. Otherwise one of them is at fault and the others continue.
       const hopeless = isNoSpace(error) || isFatal(error) || ops.length === 1;
       outcomes = hopeless ? ops.map(() => failed(error)) : ops.map((op) => this.alone(op));
     }

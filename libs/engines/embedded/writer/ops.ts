@@ -23,7 +23,7 @@ export interface Ops {
     args: { stream: string; expected: number; events: string[]; at: number };
     result: { revision: number; position: number };
   };
-  /** Its records are packed. */
+  /** The records are packed. */
   publish: { args: null; result: Offsets };
   create_topic: {
     args: { name: string; ageMs: number | null; bytes: number | null; dropConsumed: boolean };
@@ -32,11 +32,11 @@ export interface Ops {
   delete_topic: { args: { id: number; name: string }; result: null };
   /** Removes up to `limit` chunks of deleted topics and returns how many it removed. */
   purge: { args: { limit: number }; result: number };
-  /** Takes `[topic, committed, …]` of a group; `drop` takes `[topic, up to, …]` of records that no group needs. */
+  /** `[topic, committed, …]` of a group. `drop` has `[topic, up to, …]` of records that no group needs. */
   commit: { args: { group: string; rows: number[] }[]; result: null };
   drop: { args: number[]; result: null };
   group: { args: { name: string; topics: string[]; prefix: boolean; at: number }; result: null };
-  /** Its emits are packed. */
+  /** The emits are packed. */
   run: {
     args: Omit<RunCommit, 'records' | 'dedupe' | 'dbChanges' | 'heard' | 'progress'> & {
       through: number;
@@ -53,7 +53,7 @@ export interface Ops {
   drop_source: { args: string; result: null };
   /** `[id, owner, kind, due, record, bytes of the record, …]` */
   due_put: { args: (string | number)[]; result: WaitingBytes };
-  /** Id, `since` as read, and the new one, for each entry. */
+  /** Id, `since` as it was read, and the new `since`, for each entry. */
   due_out: { args: readonly (string | number)[]; result: null };
   due_remove: { args: readonly string[]; result: WaitingBytes };
   due_remove_owner: { args: string; result: WaitingBytes };
@@ -73,7 +73,7 @@ export interface Ops {
   store_incr: { args: StoreWrite & { by: number }; result: number };
   store_ttl: { args: { store: string; key: string; expires: number | null; now: number }; result: boolean };
   store_delete: { args: { store: string; key: string; now: number }; result: boolean };
-  /** Both remove a bounded number of records and return how many it was. */
+  /** Both remove a bounded number of records and return that number. */
   store_clear: { args: string; result: number };
   store_expire: { args: number; result: number };
   register: { args: CollectionSchema; result: number };
@@ -150,7 +150,7 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
 export interface Op<K extends OpKind = OpKind> {
   readonly kind: K;
   readonly args: Ops[K]['args'];
-  /** Bytes of `packed` that are this operation's. The operations follow one another in it. */
+  /** Bytes of this operation in `packed`, in which the operations follow one another. */
   readonly packed: number;
 }
 
@@ -171,7 +171,7 @@ export type Failure =
 export interface WriteRequest {
   readonly file: FileName;
   readonly ops: readonly Op[];
-  /** Records of the operations. Its memory moves to the writer, and back with the answer. */
+  /** Records of the operations. The memory moves to the writer, and back with the answer. */
   readonly packed: Uint8Array<ArrayBuffer>;
 }
 
@@ -201,7 +201,7 @@ export type FromCheckpoints =
     }
   | { readonly type: 'failed'; readonly file: FileName; readonly message: string };
 
-/** Of the writer thread, and of the checkpoint thread beside it. */
+/** Data with which the writer thread and the checkpoint thread are started. */
 export interface WriterThreadData {
   readonly dataDir: string;
   readonly files: readonly FileName[];

@@ -9,7 +9,7 @@ import { isBusy } from './sqlite-driver.js';
 
 export const toRevision = (revision: number): ExpectedRevision => (revision < 0 ? 'no_stream' : BigInt(revision));
 
-/** Nothing was written. Writes continue by themselves once there is room. */
+/** Nothing was written. Writes continue automatically once there is room. */
 export const storageFull = (): DomainError =>
   new DomainError('platform.storage_full', 'the disk is full and nothing was stored: try again when there is room');
 

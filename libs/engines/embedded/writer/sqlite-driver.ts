@@ -22,11 +22,11 @@ export interface OpenOptions {
 }
 
 /**
- * Pages of 4 KB in a write-ahead log from which on a commit copies them into the file itself. Checkpoints of their own
- * thread (checkpoint-thread.ts) keep it far below, unless that thread stands still or a reader stays.
+ * Number of pages (4 KB) in a write-ahead log from which a commit copies them into the file itself. The checkpoint
+ * thread (checkpoint-thread.ts) keeps a log far smaller, unless it stands still or a reader stays open.
  */
 export const MOST_LOG_PAGES = 16_384;
-/** The log's file is cut to this size when it starts anew. */
+/** The log's file is truncated to this size when it starts anew. */
 const KEPT_LOG_BYTES = 16 << 20;
 
 /** Pages in the write-ahead log, and how many of them are in the file too. */
@@ -35,7 +35,7 @@ export interface Checkpointed {
   readonly copied: number;
 }
 
-/** Result codes that tell the writer whether a retry makes sense. */
+/** Result codes after which a retry makes no sense. */
 const FATAL = /SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN)|disk I\/O error|malformed|not a database/i;
 const NO_SPACE = /SQLITE_FULL|database or disk is full|ENOSPC/i;
 const BUSY = /SQLITE_BUSY|database is locked/i;
@@ -76,8 +76,8 @@ export class Database {
   }
 
   /**
-   * Copies the write-ahead log into the file, up to the oldest page that a reader needs. Waits for nobody. Undefined while
-   * another connection does so.
+   * Copies the write-ahead log into the file, up to the oldest page that a reader needs. Waits for no reader or writer.
+   * Undefined while another connection copies.
    */
   checkpoint(): Checkpointed | undefined {
     const row = this.sql('PRAGMA wal_checkpoint(PASSIVE)').get<{ busy: number; log: number; checkpointed: number }>();
@@ -109,8 +109,8 @@ export class Database {
 }
 
 /**
- * The driver cuts a bound text at its first NUL, so "a\0b" would be stored and found as "a". Such a text is bound as
- * its bytes instead, which equal only themselves. When it is read back, `textIn` makes it a text again.
+ * The driver cuts a bound text at its first NUL, so "a\0b" would be stored and found as "a". Such a text is therefore
+ * bound as its bytes, and `textIn` turns it into a text again when it is read.
  */
 class WholeTexts implements Statement {
   constructor(private readonly statement: Statement) {}
@@ -129,7 +129,7 @@ class WholeTexts implements Statement {
   }
 }
 
-/** Works in place, because the array is the caller's arguments. */
+/** Changes the array in place, because it is the caller's arguments. */
 const whole = (values: SqlValue[]): SqlValue[] => {
   for (let i = 0; i < values.length; i++) {
     const value = values[i];

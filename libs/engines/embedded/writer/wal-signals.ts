@@ -5,14 +5,14 @@ const WRITES = 0;
 const ASKED = 1;
 const SLOTS = 2;
 
-/** What both threads of a data directory are started with. */
+/** Makes the data with which both threads of a data directory are started. */
 export const threadData = (dataDir: string, files: readonly FileName[]): WriterThreadData => ({
   dataDir,
   files,
   signals: new SharedArrayBuffer(files.length * SLOTS * Int32Array.BYTES_PER_ELEMENT),
 });
 
-/** What the writer thread and the checkpoint thread tell each other about the write-ahead log of each file. */
+/** Signals between the writer thread and the checkpoint thread about the write-ahead log of each file. */
 export class WalSignals {
   private readonly slots: Int32Array;
 

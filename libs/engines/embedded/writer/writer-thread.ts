@@ -65,12 +65,12 @@ const notOpened = (error: unknown, path: string): string => {
   );
 };
 
-/** Copies the few pages that the checkpoint thread left, so that the log starts anew with the next commit. */
+/** Copies the few remaining pages, so that the log starts anew with the next commit. */
 const copyRest = (db: Database): void => {
   try {
     db.checkpoint();
   } catch {
-    // The checkpoint thread tries again, and tells why it cannot.
+    // The checkpoint thread tries again, and reports a failure.
   }
 };
 

@@ -11,7 +11,7 @@ import { Writer } from './writer.js';
 
 const LONG = 60_000;
 
-/** A thread that makes garbage and tells the bytes of its young generation, as the text of a refused start. */
+/** A thread that makes garbage and reports the bytes of its young generation, as the text of a refused start. */
 const MAKES_GARBAGE = `
   import { getHeapSpaceStatistics } from 'node:v8';
   import { parentPort } from 'node:worker_threads';

@@ -26,7 +26,7 @@ const MAX_IN_FLIGHT = 2;
 /** The waiting request needs this many operations. Otherwise more of them share the next commit and its fsync. */
 const MIN_WAITING_OPS = 64;
 
-/** Least memory made for a group's records, and most that is kept, in bytes. */
+/** Bytes of memory for a group's records: the least that is allocated, and the most that is kept for reuse. */
 const LEAST_KEPT = 256 << 10;
 const MAX_KEPT = 2 * MAX_GROUP_BYTES;
 
@@ -37,7 +37,10 @@ const closed = (): Error => new EngineUnavailable('the data directory', 'the dat
 /** Called once, in the order of the writes. The error is the reason when nothing was written. */
 export type OnWritten<K extends OpKind> = (error: Error | undefined, result: Ops[K]['result'] | undefined) => void;
 
-/** Records of an operation (stream-log/packed-records.ts). They are packed when the operation is handed to the writer. */
+/**
+ * Records of an operation (stream-log/packed-records.ts). They are packed when the operation is posted to the writer
+ * thread.
+ */
 export interface Packable {
   readonly packedBytes: number;
   packInto(target: Buffer, start: number): void;
@@ -53,12 +56,12 @@ interface Pending {
 interface Queue {
   pending: Pending[];
   inFlight: Pending[][];
-  /** Whether one of the pending operations lingers no longer. */
+  /** Whether a pending operation has waited for its whole linger time. */
   isDue: boolean;
   lingering: { readonly until: number; readonly timer: NodeJS.Timeout } | undefined;
 }
 
-/** Posts what is due at the latest when the group before it is answered, so that nothing waits indefinitely. */
+/** Whether a group may be posted now. A due group is posted at the latest when the previous one is answered. */
 const mayPost = ({ inFlight, pending, isDue }: Queue): boolean =>
   isDue && (inFlight.length === 0 || (inFlight.length < MAX_IN_FLIGHT && pending.length >= MIN_WAITING_OPS));
 
@@ -76,20 +79,20 @@ export interface SendOptions {
 export interface WriterStats {
   readonly queuedOps: number;
   readonly queuedBytes: number;
-  /** The part of `queuedBytes` that was handed to the writer thread. */
+  /** The part of `queuedBytes` that was posted to the writer thread. */
   readonly postedBytes: number;
   readonly commits: number;
   readonly committedOps: number;
 }
 
 /**
- * The main thread's end of the writer thread. Operations of one file become durable in call order. Those that arrive
- * during a commit share the next one. At most MAX_IN_FLIGHT groups of a file are in flight. The rest waits here, held
- * by callers that await their answers.
+ * The main thread's end of the writer thread. Operations of one file become durable in call order. Operations that
+ * arrive during a commit share the next one. At most MAX_IN_FLIGHT groups of a file are in flight. The others wait
+ * here, and their callers await the answers.
  */
 export class Writer {
   private readonly queues = new Map<FileName, Queue>();
-  /** Memory that came back from the writer, for the next groups. A new one each time took 80 MB more under load. */
+  /** Memory that the writer returned, for the next groups. Allocating it anew each time took 80 MB more under load. */
   private readonly memory: ArrayBuffer[] = [];
   private scheduled = false;
   private queuedOps = 0;
@@ -115,8 +118,8 @@ export class Writer {
     onFatal: (error: Error) => void,
     entry = compiled('writer-thread.js'),
   ): Promise<Writer> {
-    // A --max-semi-space-size of the process overrides a thread's limit, and 32 MB of it cost the writer 60 MB under load.
-    // 0 is «not given». The heap of this thread is made and keeps its size.
+    // A --max-semi-space-size of the process overrides a thread's limit, and 32 MB of it cost the writer 60 MB under
+    // load. 0 means that none is set. The heap of the thread exists by then and keeps its size.
     setFlagsFromString('--max-semi-space-size=0');
     const worker = new Worker(entry, {
       workerData: data,
@@ -172,8 +175,8 @@ export class Writer {
   }
 
   /**
-   * Refuses new operations and writes those that wait. Then calls `drained`, which closes the readers because they
-   * would hold back the checkpoint. Last, empties the write-ahead logs and closes the files.
+   * Refuses new operations and writes the waiting ones. Then calls `drained`, which closes the readers because they
+   * would delay the checkpoint. Last, empties the write-ahead logs and closes the files.
    */
   async close(drained: () => Promise<void> | void = () => undefined): Promise<void> {
     const first = !this.closing;
@@ -195,7 +198,7 @@ export class Writer {
     queue.lingering = { until, timer: setTimeout(() => this.due(queue), ms) };
   }
 
-  /** Posts what is pending, at the end of this turn of the event loop. */
+  /** Posts the pending operations at the end of this turn of the event loop. */
   private due(queue: Queue): void {
     clearTimeout(queue.lingering?.timer);
     queue.lingering = undefined;
@@ -227,7 +230,7 @@ export class Writer {
     if (queue.pending.length === 0) queue.isDue = false;
   }
 
-  /** All records of a group in memory that moves to the writer without a copy. */
+  /** Packs all records of a group into memory that moves to the writer without a copy. */
   private packedOf(group: readonly Pending[]): Uint8Array<ArrayBuffer> {
     const size = group.reduce((sum, { op }) => sum + op.packed, 0);
     let memory = size === 0 ? new ArrayBuffer(0) : this.memory.pop();
