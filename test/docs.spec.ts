@@ -61,6 +61,12 @@ describe('documents', () => {
     expect(dead).toEqual([]);
   });
 
+  it('are found from the index: each guide and each page of the reference', () => {
+    const index = readFileSync('docs/README.md', 'utf8');
+    const found = pages.filter((page) => /^docs\/(how-to|reference)\//.test(page));
+    expect(found.filter((page) => !index.includes(`](${page.slice('docs/'.length)}`))).toEqual([]);
+  });
+
   it.each(reference)('of the reference give each rule an anchor of its own: %s', (page) => {
     const ids = [...readFileSync(`docs/reference/${page}.md`, 'utf8').matchAll(/<a id="([^"]+)"><\/a>/g)];
     expect(ids.length).toBeGreaterThan(20);
