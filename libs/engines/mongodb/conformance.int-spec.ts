@@ -13,7 +13,7 @@ import { MongoReadModelStore } from './read-models/read-model-store.js';
 import { openTestDatabase } from './testing/test-database.js';
 import { VirtualTime } from './testing/virtual-time.js';
 
-/** A harness on a separate database. A reopened store knows nothing of the previous one. */
+/** A harness on a separate database. A reopened store shares no memory with the previous one. */
 const harness =
   <P>(open: (db: Db, fail: (text: string) => void) => P): MakeHarness<P> =>
   async () => {

@@ -7,7 +7,7 @@ import { connectionError } from './refused-connection.js';
 
 export interface MongoConnection {
   readonly db: Db;
-  /** The same database on connections of its own, so that signs of life do not queue behind slow requests. */
+  /** The same database on separate connections, so that signs of life do not queue behind slow requests. */
   readonly beats: Db;
   /** Rejects within 2 s with the reason. */
   ping(): Promise<void>;
@@ -19,24 +19,24 @@ export interface MongoConnection {
 const DATABASE = 'sluice';
 const CONNECT_MS = 2_000;
 const PING_MS = CONNECT_MS - 100;
-/** Time that a request waits for a primary. A replica set elects one within 12 s after the death of the last. */
+/** Time that a request waits for a primary. A replica set elects one within 12 s after the death of the former. */
 const ELECTION_MS = 20_000;
-/** Time after which a request that the server accepted but did not answer is given up. */
+/** Time after which a request that the server accepted but did not answer fails. */
 const SOCKET_MS = 30_000;
 /**
  * Connections to one server for the requests of this process. A lane of work has one or two requests in flight, and a
- * server that is slow must not be met with ever more of them (docs/how-to/scale-out.md).
+ * slow server must not receive more and more of them (docs/how-to/scale-out.md).
  */
 const POOL_SIZE = 50;
-/** The same for leases and the reports of processes. */
+/** Connections for leases and the reports of processes. */
 const BEATS_POOL_SIZE = 4;
-/** Connections of a process that is busy are opened a few at a time, so that a new primary is not flooded. */
+/** Connections that are opened at a time, so that busy processes do not flood a new primary. */
 const CONNECTING = 4;
 
 /**
  * One client for all ports. Writes are on the disks of a majority, and reads return majority data. Rejects within 4 s
- * when the server cannot be reached, and with RefusedStart when the driver does not take the URL, the server refuses the
- * user, or its certificate is not trusted. Names hosts but never credentials.
+ * when the server cannot be reached, and with RefusedStart when the URL is invalid, the server refuses the user, or its
+ * certificate is not trusted. Errors name hosts but never credentials.
  */
 export const connectMongo = async (url: string, database?: string): Promise<MongoConnection> => {
   const client = clientOf(url, {
@@ -53,7 +53,7 @@ export const connectMongo = async (url: string, database?: string): Promise<Mong
   const close = async (): Promise<void> => {
     await Promise.all([client.close(), beating.close()]);
   };
-  // The driver tries again until its deadline, which ends after ours, and tells the reason of each failure here.
+  // The driver retries until its deadline, which is later than ours, and reports the reason of each failure here.
   let lastFailure: Error | undefined;
   client.on('serverHeartbeatFailed', ({ failure }) => (lastFailure = failure));
   const inTime = async (command: Promise<unknown>): Promise<void> => {
@@ -70,9 +70,9 @@ export const connectMongo = async (url: string, database?: string): Promise<Mong
   };
   const ping = (): Promise<void> => inTime(db.command({ ping: 1 }));
   try {
-    // A client whose first request finds no primary stays closed for good, so both are asked here.
+    // A client whose first request finds no primary stays closed, so both clients send one here.
     await Promise.all([ping(), inTime(beats.command({ ping: 1 }))]);
-    // Unlike a ping, this needs a user where the server knows any.
+    // Unlike a ping, this request requires a user if the server has users.
     await inTime(db.collection<{ _id: string }>('leases').findOne({ _id: '' }));
   } catch (error) {
     await close();

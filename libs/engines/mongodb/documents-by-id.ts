@@ -3,8 +3,8 @@ import { type Collection, type Filter } from 'mongodb';
 const PAGE = 200;
 
 /**
- * Yields the documents in the order of their ids, page by page, up to the greatest id that there is at the call. The server
- * holds nothing open, however slow the reader. `fields` limits the fields returned besides the id.
+ * Yields the documents in the order of their ids, page by page, up to the greatest id at the call. No cursor stays open
+ * at the server, however slow the reader. `fields` limits the fields returned besides the id.
  */
 export const documentsById = async function* <D extends { readonly _id: string }>(
   collection: Collection<D>,

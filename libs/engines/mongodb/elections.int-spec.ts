@@ -18,7 +18,7 @@ import { startMongoFaults, type MongoFaults, type Verdict } from '#test/engines/
 import { openMongo, type MongoEngines } from './index.js';
 import { commit, emit, stateAt } from './testing/outbox-world.js';
 
-/** As long as a replica set takes to elect a primary after the death of the last. */
+/** Duration of an election after the death of a primary. */
 const ELECTION_MS = 12_000;
 const TOPIC = 'emits.dc_1';
 const SCHEMA: CollectionSchema = { name: 'elected.v1', indexed: ['kind'], sort: 'id' };
@@ -81,7 +81,7 @@ const retry = (id: string): DueEntry => ({
   record: emit(1),
 });
 
-/** Meets the first request of one kind with a fault, and lets all others pass. Counts those that met one. */
+/** Fails the first request of one kind and passes all others on. Counts the failed ones. */
 const once = (matches: (command: Document, name: string) => boolean, verdict: Verdict): { met: number } => {
   const seen = { met: 0 };
   faults.rule = (command, name) => {
@@ -186,7 +186,7 @@ describe.each(FAULTS)('a write that meets %s', (_name, verdict) => {
       });
     await batch(1);
     const model = once(({ update }) => String(update).startsWith('read.elected'), verdict);
-    // What its projector does: it reads the checkpoint and applies what is missing.
+    // Like a projector, this reads the checkpoint and applies what is missing.
     for (let n = 2; n !== 4; n = Number((await readModels.checkpoints([SCHEMA]))[0]) + 1)
       await batch(n).catch(() => undefined);
     expect(model.met).toBe(1);
@@ -224,7 +224,7 @@ describe.each(FAULTS)('a write that meets %s', (_name, verdict) => {
     for (const nth of [1, 2, 3]) {
       let met = 0;
       const seen = once(({ update }) => String(update).startsWith('read.elected') && ++met === nth, verdict);
-      // What its projector does: it claims the lane, and applies what its progress lacks.
+      // Like a projector, this claims the lane and applies what its progress lacks.
       for (;;) {
         const claimed = await lane().catch(() => undefined);
         if ((claimed?.progress as { offset?: string } | undefined)?.offset === offsetOf(nth + 1)) break;

@@ -2,7 +2,7 @@ import { type Collection, type CreateIndexesOptions, type Document, type IndexDe
 
 export type Index = CreateIndexesOptions & { readonly name: string; readonly key: IndexDescription['key'] };
 
-/** Idempotent, also for several processes at once. One command each, because FerretDB panics at two that exist. */
+/** Idempotent, even for several processes at once. One command per index, because FerretDB panics at two that exist. */
 export const ensureIndexes = async <D extends Document>(
   collection: Collection<D>,
   indexes: readonly Index[],

@@ -5,7 +5,7 @@ import { isTooLarge } from './write-outcome.js';
 
 const OUT_OF_DISK_SPACE = 14_031;
 
-/** What the server or the way to it refuses, and not what was wrong with the request. */
+/** Recognises failures of the server or the way to it, as opposed to faults of the request. */
 export const mongoFault: FaultOf = (error) => {
   if (!(error instanceof MongoError) || isDuplicateKey(error) || isTooLarge(error)) return undefined;
   if (error instanceof MongoInvalidArgumentError || error instanceof MongoParseError) return undefined;

@@ -47,7 +47,7 @@ export interface MongoOptions {
 }
 
 export interface JournalOptions {
-  /** Whether this process publishes the outboxes that dead processes left. Set for processes that run sources. */
+  /** Whether this process publishes the outboxes of dead processes. Set for processes that run sources. */
   readonly relaysLeftOutboxes?: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface MongoEngines {
   close(): Promise<void>;
 }
 
-/** Time for the journal to clear its outboxes. What it leaves is published again under the same ids. */
+/** Time for the journal to clear its outboxes. The remaining records are published again under the same ids. */
 const CLOSE_MS = 12_000;
 
 /** Opens every port backed by MongoDB, on one client. Rejects within 3 s when the server cannot be reached. */

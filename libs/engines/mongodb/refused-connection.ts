@@ -1,11 +1,11 @@
 import { types } from 'node:util';
 import { RefusedStart } from '#libs/config/refused-start.js';
 
-/** The user is unknown, or the password wrong (also as hosted servers say it), or there is no user, or it lacks the right. */
+/** Codes for an unknown user or a wrong password, the same from hosted servers, and a missing user or right. */
 const USER_REFUSED: ReadonlySet<unknown> = new Set([18, 8_000, 13]);
 
 const UNTRUSTED = 'is not trusted: name a file with its authority as tlsCAFile in SLUICE_MONGO_URL';
-/** What is wrong with a server's certificate, by the codes of Node. */
+/** Faults of a server's certificate, by the codes of Node. */
 const CERTIFICATE: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired: renew it',
   CERT_NOT_YET_VALID: 'is not valid yet: compare the clocks',
@@ -20,8 +20,8 @@ const CERTIFICATE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why MongoDB cannot be used, as a person who sets it up needs it. RefusedStart where waiting does not help. `reason` is
- * the text of the error without credentials.
+ * Explains to an operator why MongoDB cannot be used. RefusedStart where waiting does not help. `reason` is the text of
+ * the error without credentials.
  */
 export const connectionError = (error: unknown, hosts: string, reason: string): Error => {
   for (const cause of causesOf(error)) {
@@ -36,7 +36,7 @@ export const connectionError = (error: unknown, hosts: string, reason: string): 
   return new Error(`MongoDB at ${hosts} cannot be reached: ${reason}`);
 };
 
-/** The error and what caused it, outermost first. */
+/** The error and its causes, outermost first. */
 const causesOf = (error: unknown): readonly Error[] => {
   const causes: Error[] = [];
   for (let each = error; types.isNativeError(each) && !causes.includes(each); each = each.cause) causes.push(each);

@@ -6,8 +6,8 @@ import { isOutcomeUnknown } from './write-outcome.js';
 const WITHIN_MS = 20_000;
 
 /**
- * Repeats a request while its outcome is unknown, for an election's time. The driver repeats a write of one document once,
- * and one of many never. Only for requests that change nothing more when they are repeated.
+ * Repeats a request while its outcome is unknown, for the time of an election. The driver repeats a write of one
+ * document once, and a write of many never. Only for requests whose repeat changes nothing more.
  */
 export const repeated = async <T>(request: () => Promise<T>): Promise<T> => {
   const until = performance.now() + WITHIN_MS;

@@ -5,7 +5,7 @@ import { startFerretDb, type FerretDb } from '#test/engines/ferretdb.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { connectMongo } from './connect.js';
 
-/** A server of the test's own, with TLS and one user. FerretDB checks both as mongod does. */
+/** A separate server with TLS and one user. FerretDB checks both like mongod. */
 
 jest.setTimeout(60_000);
 const USER = { name: 'sluice', password: 'p@ss:/word', database: 'people' } as const;
@@ -32,7 +32,7 @@ interface Given {
   readonly options?: Readonly<Record<string, string>>;
 }
 
-/** What a user gives as SLUICE_MONGO_URL. */
+/** A value of SLUICE_MONGO_URL. */
 const url = ({ host = '127.0.0.1', user = USER.name, password = USER.password, options = {} }: Given = {}): string => {
   const { port } = new URL(server.url);
   const all = { tls: 'true', tlsCAFile: authority.ca, authSource: USER.database };

@@ -8,18 +8,18 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 
-/** Codes of servers that step down, shut down or stop waiting. The request may still be carried out. */
+/** Codes of servers that step down, shut down or stop waiting. The request may have been carried out. */
 const INTERRUPTED = new Set([50, 64, 89, 91, 100, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
-/** Thrown instead of sending what no server takes. */
+/** Thrown instead of sending a document that no server accepts. */
 export class TooLarge extends Error {}
 
-/** Codes with which a server refuses a document or a command that is larger than it ever takes. */
+/** Codes with which a server refuses a document or a command above its limit. */
 const TOO_LARGE = new Set([10_334, 17_419, 17_420]);
 const BAD_VALUE = 2;
 const ABOUT_SIZE = /larger than|too large|exceeds|BSONObj size/i;
 
-/** True: the server, or the driver before it, refused what was sent for its size. A repeat can never succeed. */
+/** True when the server or the driver refused a request for its size. A repeat can never succeed. */
 export const isTooLarge = (error: unknown): boolean => {
   if (error instanceof MongoServerError) {
     const code = Number(error.code);
@@ -31,7 +31,7 @@ export const isTooLarge = (error: unknown): boolean => {
   return error instanceof MongoInvalidArgumentError && ABOUT_SIZE.test(error.message);
 };
 
-/** A bulk wraps whatever ends it, with the fields of a lost connection or of the search for a primary. */
+/** A bulk write wraps the error that ended it, with the fields of a lost connection or of the search for a primary. */
 const isLostBulk = (error: unknown): boolean =>
   error instanceof MongoBulkWriteError && ('beforeHandshake' in error || 'reason' in error);
 

@@ -19,7 +19,7 @@ import { RefusedConnection } from '../kafka/wire/refused-connection.js';
 import { CLIENT_ERRORS } from '../kafka/wire/testing/client-errors.js';
 import { mongoFault } from '../mongodb/index.js';
 
-/** Tells the state of every engine. */
+/** Recognises the state of every engine. */
 export const faultOfAny = faultOf(kafkaFault, mongoFault, eventStoreFault, embeddedFault);
 
 type ServiceError = NonNullable<ConstructorParameters<typeof NotLeaderError>[0]>;
@@ -39,7 +39,7 @@ const sqlite = (errcode: number, text: string): Error =>
   Object.assign(new Error(text), { code: 'ERR_SQLITE_ERROR', errcode });
 const server = (code: number, errmsg: string): Error => new MongoServerError({ ok: 0, code, errmsg, message: errmsg });
 
-/** What the clients of the engines throw when an engine is away, moves, is full or closed, or refuses this process. */
+/** Errors of the engines' clients when an engine is unreachable, moves, is full or closed, or refuses this process. */
 export const ENGINE_ERRORS: readonly (readonly [name: string, error: Error])[] = [
   ['Kafka: unknown topic', new KafkaError('the offsets of group tail', 3)],
   ['Kafka: no leader', new KafkaError('lane', 5)],
@@ -76,7 +76,7 @@ export const ENGINE_ERRORS: readonly (readonly [name: string, error: Error])[] =
   ['adapter', new EngineUnavailable('Kafka', 'no broker answers')],
 ];
 
-/** Nothing was stored, for want of room. */
+/** Errors after which nothing was stored, because there was no room. */
 export const FULL_ERRORS: readonly (readonly [name: string, error: Error])[] = [
   ['MongoDB: disk full', server(14_031, 'OutOfDiskSpace')],
   ['SQLite: disk full', sqlite(13, 'database or disk is full')],

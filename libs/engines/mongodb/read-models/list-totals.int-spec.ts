@@ -10,7 +10,7 @@ const schema: CollectionSchema = {
   sort: 'at',
   counted: [['owner'], ['owner', 'listed'], []],
 };
-/** As a release that keeps no totals has it. */
+/** The schema of a release without totals. */
 const former: CollectionSchema = { name: schema.name, indexed: schema.indexed, sort: schema.sort };
 const LISTS: readonly Where[] = [
   { owner: 'a' },
@@ -30,7 +30,7 @@ const gone = (id: string): ReadModelWrite => ({ op: 'delete', id });
 class World {
   /** Calls that count documents. */
   counts = 0;
-  /** How many operations of the next bulk write are carried out before its process dies. */
+  /** Number of operations of the next bulk write before its process dies. */
   diesAfter: number | undefined;
   /** Called before and after each bulk write, and after each count. */
   beforeBulk: () => Promise<void> = async () => undefined;
@@ -240,7 +240,7 @@ describe('the total of a list', () => {
     const seen: (readonly number[])[] = [];
     world.diesAfter = 8;
     await expect(world.apply(store, SECOND)).rejects.toThrow('died');
-    // As if the writer were in the middle of its batch.
+    // Simulates a writer in the middle of its batch.
     seen.push(await world.totals(reader));
     expect(seen).toEqual([[2, 3, 1, 2, 1, 5]]);
     expect(world.counts).toBe(0);

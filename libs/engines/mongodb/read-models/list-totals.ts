@@ -4,10 +4,10 @@ import { fieldName, type StoredDoc } from './read-model-documents.js';
 import { isDuplicateKey } from '../server-errors.js';
 
 /**
- * Totals of the lists that a schema counts, each a document beside those that it counts (docs/adr/0014). A batch writes
- * its number (`at`) to the totals that it changes, then its documents, then each total with the number again (`of`). When
- * the two numbers of a total differ, a batch is changing it or has died, and the next reader counts the list. A batch that
- * finds such a total removes `of`, because the total before the batch is unknown.
+ * Totals of the lists that a schema counts, each a document beside the counted ones (docs/adr/0014). A batch writes its
+ * number (`at`) to the totals that it changes, then its documents, then each total with the number again (`of`). When
+ * the two numbers of a total differ, a batch is changing it or has died, and the next reader counts the list. A batch
+ * that finds such a total removes `of`, because the total before the batch is unknown.
  */
 
 type Operation = AnyBulkWriteOperation<StoredDoc>;
@@ -19,18 +19,22 @@ interface Batches {
   readonly counted?: string | undefined;
 }
 
-/** Totals older than the batch in this document say nothing: documents were changed without them. */
+/**
+ * Document with the number of a batch up to which documents were changed without totals, so older totals are invalid.
+ */
 const GAP = '#gap';
 const IDS_PER_QUERY = 1_000;
 
-/** Says that all batches before this one have kept the totals. Undefined for a schema without counted lists. */
+/**
+ * Text that marks that all batches before this one have kept the totals. Undefined for a schema without counted lists.
+ */
 export const countedAt = ({ counted }: CollectionSchema, batch: number): string | undefined =>
   counted && `${batch} ${JSON.stringify(counted)}`;
 
 export const isCounted = (schema: CollectionSchema, { counted, batch }: Batches): boolean =>
   counted !== undefined && counted === countedAt(schema, batch);
 
-/** Id of the total of a list; undefined for one that is not counted. Ids of documents do not begin with `#`. */
+/** Id of the total of a list; undefined for a list that is not counted. Ids of documents do not begin with `#`. */
 const totalId = ({ counted = [] }: CollectionSchema, where: PageWhere): string | undefined => {
   const fields = Object.keys(where);
   if (Object.values(where).some((value) => typeof value !== 'string')) return undefined;
@@ -42,16 +46,19 @@ const idOf = (list: readonly string[], values: Readonly<Record<string, unknown>>
   `#total ${JSON.stringify(list.map((field) => [field, values[field]]))}`;
 
 interface Operations {
-  /** To be carried out before all writes of the batch. */
+  /** Operations before all writes of the batch. */
   readonly first: readonly Operation[];
-  /** After all of them. */
+  /** Operations after all writes of the batch. */
   readonly last: readonly Operation[];
   readonly totals: readonly string[];
 }
 
 const NOTHING: Operations = { first: [], last: [], totals: [] };
 
-/** What a batch does to the totals. Takes one request, and one more when documents come, go or move. */
+/**
+ * Makes the operations of a batch on the totals. Needs one request, and another one when documents are inserted,
+ * deleted or moved.
+ */
 export const totalsAround = async (
   collection: Collection<StoredDoc>,
   schema: CollectionSchema,
@@ -78,7 +85,10 @@ export const totalsAround = async (
   return { first, last, totals };
 };
 
-/** By how much the writes change each total. Only for totals whose lists get or lose a document, perhaps as many. */
+/**
+ * Change of each total by the writes. Only totals whose lists gain or lose documents are included, even when the sum is
+ * 0.
+ */
 const changesOf = async (
   collection: Collection<StoredDoc>,
   schema: CollectionSchema,
@@ -137,13 +147,13 @@ const stored = async (
   return { gap: found.get(GAP)?.at ?? -1, found };
 };
 
-/** Undefined when the total must be counted. Without a gap, a list that has no total has had no document. */
+/** Undefined when the list must be counted. Without a gap, a list without a total never had a document. */
 const known = (stored: Total | undefined, gap: number): number | undefined => {
   if (!stored) return gap < 0 ? 0 : undefined;
   return stored.of === stored.at && stored.at >= gap ? stored.total : undefined;
 };
 
-/** The total of a list. `count` counts its documents, and is called when the total is not known. */
+/** Returns the total of a list. `count` counts its documents, and is called when the total is unknown. */
 export const totalOf = async (
   collection: Collection<StoredDoc>,
   schema: CollectionSchema,
@@ -153,7 +163,7 @@ export const totalOf = async (
 ): Promise<number> => {
   const id = totalId(schema, where);
   if (id === undefined) return count();
-  // Read before the total: a batch from this number on may still be writing.
+  // Read before the total, because a batch from this number on may still be writing.
   const now = await progress();
   if (!now || !isCounted(schema, now)) return count();
   const { gap, found } = await stored(collection, [id]);
@@ -169,7 +179,7 @@ export const totalOf = async (
   return counted;
 };
 
-/** Keeps what was counted, unless a batch has begun to change the list. */
+/** Stores the counted total, unless a batch has begun to change the list. */
 const keep = async (
   collection: Collection<StoredDoc>,
   seen: Total | undefined,

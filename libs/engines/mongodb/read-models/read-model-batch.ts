@@ -12,12 +12,12 @@ import { isDuplicateKey } from '../server-errors.js';
 
 type Operation = AnyBulkWriteOperation<StoredDoc>;
 
-/** Another writer took a later number and wrote a document of this batch. */
+/** Another writer with a later number has written a document of this batch. */
 export class Overtaken extends Error {}
 
 /** How often E11000 may come from two racing inserts of one id rather than from a later document. */
 const ATTEMPTS = 3;
-/** Operations of one request. Even a slow server answers so many well before the time-out, so work progresses. */
+/** Operations of one request. Even a slow server completes this many well before the time-out. */
 const BULK = 500;
 
 export const operationOf = (operations: BatchOperations, write: DocumentWrite): Operation => {
@@ -62,7 +62,7 @@ export class DocumentBatch {
     let trims: Trim[] = [];
     for (const write of writes) {
       if (write.op !== 'trim' && trims.length > 0) {
-        // Their deletions are sent with the writes that follow.
+        // Their deletions are sent with the following writes.
         operations = await this.trimming(trims);
         trims = [];
       }
@@ -105,7 +105,7 @@ export class GuardedDocuments {
     return matched;
   }
 
-  /** Looks up what the trims delete now. */
+  /** Looks up the documents that the trims delete. */
   async trimming(trims: readonly Trim[], operations: BatchOperations): Promise<Operation[]> {
     const highest = await Promise.all(trims.map((trim) => this.firstBeyond(trim)));
     return trims.flatMap(({ where }, i) => {

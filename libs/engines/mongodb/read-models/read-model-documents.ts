@@ -17,7 +17,7 @@ export interface StoredDoc {
   readonly doc?: string;
   /** Size that a trim by bytes counts for the document. */
   readonly bytes?: number;
-  /** Total of a list, in a document that holds nothing else, with the number of the batch that wrote it: list-totals.ts. */
+  /** Total of a list, in a document of its own with the number of the batch that wrote it (list-totals.ts). */
   readonly total?: number;
   readonly of?: number;
   /** Text that the schema keeps next to the document. */
@@ -85,7 +85,7 @@ export const between = (after: Key | undefined, before: Key | undefined): Filter
 
 /**
  * Writes of one batch. When the stored document is of a later batch, the filter does not match and the upsert tries an
- * insert. The taken id then causes E11000, which tells the writer that it has been overtaken.
+ * insert. The existing id then causes E11000, which shows the writer that it has been overtaken.
  */
 export class BatchOperations {
   constructor(
@@ -123,7 +123,7 @@ export class BatchOperations {
     return { _id: id, at: this.batch };
   }
 
-  /** Sets the progress of a lane that this claim holds. Finds nothing when another claim has taken it. */
+  /** Sets the progress of a lane of this claim. Matches nothing when the lane has another claim. */
   progress(doc: Doc): Operation {
     return { updateOne: { filter: this.heldLane(doc.id), update: this.contents(doc) } };
   }
@@ -147,8 +147,8 @@ export class BatchOperations {
   }
 
   /**
-   * Deletes without tombstones, which would be as many as the documents that ever existed. A document that comes back
-   * here goes again at the next trim.
+   * Deletes without tombstones, which would be as many as the documents that ever existed. A document that reappears is
+   * deleted by the next trim.
    */
   trim(where: Where, highest: Key): Operation {
     const { sort, id } = highest;

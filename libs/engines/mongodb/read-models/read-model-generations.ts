@@ -10,7 +10,7 @@ import { isDuplicateKey } from '../server-errors.js';
 /** Checkpoint of a generation, and the number of the batch that may be written next. */
 export interface Progress {
   readonly checkpoint: Checkpoint | null;
-  /** Owned by the writer that set it. Any other writer first takes a greater number. */
+  /** Owned by the writer that set it. Any other writer first reserves a greater number. */
   readonly batch: number;
   /** `countedAt` this batch if all before it kept the totals of lists. */
   readonly counted?: string | undefined;
@@ -114,7 +114,7 @@ export class ReadModelGenerations {
     return matchedCount === 1;
   }
 
-  /** Takes a number that no writer of the generation had before. Undefined when the generation is gone. */
+  /** Reserves a number that no writer of the generation had before. Undefined when the generation is gone. */
   async takeNumber(name: string, generation: number): Promise<number | undefined> {
     for (;;) {
       const stored = await this.progress(name, generation);

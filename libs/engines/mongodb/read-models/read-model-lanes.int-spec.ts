@@ -62,7 +62,7 @@ beforeEach(async () => {
 });
 afterEach(() => drop());
 
-/** What one lane makes of its next records. The new documents are known by their text. */
+/** Writes of one lane for its next records. Their documents have a text of their own. */
 const writes = [put('a', 9, 'changed'), removeTo(1), put('d', 4), put('e', 5), put('f', 6), put('g', 7), put('h', 8)];
 const result = [doc('a', 9, 'changed'), doc('h', 8), doc('g', 7), doc('f', 6), doc('e', 5)];
 const steps = [
@@ -161,7 +161,7 @@ describe('an owner that hangs and continues after its lane moved', () => {
     await claim(store(), 'l/a');
     former.go();
     expect(await stale).toMatchObject({ name: 'LaneLost', lanes: ['l/a'] });
-    // The other lane is written, documents and progress. Of the lost one nothing is.
+    // Documents and progress of the other lane are written, and none of the lost one.
     expect((await listed()).map(({ id }) => id)).toEqual(['own-l/b', 'c', 'b', 'a']);
     expect(await offset('l/b')).toEqual(doc('l/b', 1, '', 'lane'));
     expect(await offset('l/a')).toEqual(doc('l/a', 0, '', 'lane'));

@@ -11,8 +11,8 @@ const IDS_PER_REQUEST = 500;
 const ANY_WRITER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Read models whose lanes several processes write (docs/adr/0048). A claim is a number of the generation, stamped on the
- * lane's progress document. The lane's documents are guarded by it, and its progress changes only while it is there.
+ * Read models whose lanes several processes write (docs/adr/0048). A claim is a number of the generation, stored in the
+ * lane's progress document. It guards the lane's documents, and the progress changes only while the number is there.
  */
 export class ReadModelLanes {
   constructor(
@@ -39,7 +39,7 @@ export class ReadModelLanes {
         await this.take(documents, left.slice(i, i + IDS_PER_REQUEST), claim, taken);
       }
       for (const [id, progress] of taken) claimed.push({ id, claim, progress });
-      // The others have a later claim. Theirs is followed by another one of this process.
+      // The other lanes have a later claim of another process, which this process follows with a new one.
       left = left.filter((id) => !taken.has(id));
     }
     return claimed;
@@ -49,7 +49,7 @@ export class ReadModelLanes {
     const documents = this.generations.documents(schema.name, generation);
     const guarded = new GuardedDocuments(documents, schema);
     const written = this.write(guarded, schema, parts);
-    // The log has the records already. So a rebuild that replaces the generation from here on reads them itself.
+    // The log has these records already, so a rebuild that replaces the generation from here on reads them itself.
     const [stored, wrote] = await Promise.allSettled([this.generations.progress(schema.name, generation), written]);
     if (wrote.status === 'rejected') {
       if (!(wrote.reason instanceof Overtaken)) throw wrote.reason;
@@ -99,7 +99,7 @@ export class ReadModelLanes {
       updateOne: { filter: { _id: id, at: { $lt: claim } }, update: { $set: { at: claim } }, upsert: true },
     }));
     await documents.bulkWrite(stamps, { ordered: false }).catch((error: unknown) => {
-      // A later claim has that lane, or took it between the server's look-up and its insert.
+      // The lane has a later claim, perhaps since the moment between the server's look-up and its insert.
       if (!isDuplicateKey(error)) throw error;
     });
     const stored = await documents
@@ -110,8 +110,8 @@ export class ReadModelLanes {
   }
 
   /**
-   * Removes what the parts inserted before their lanes were lost, because the lanes' next owners could not delete what did
-   * not exist yet. None of it is in the lanes' progress.
+   * Removes the documents that were inserted before the lanes were lost, because the next owners could not delete
+   * documents that did not exist yet. None of them is in the lanes' progress.
    */
   private async lose(
     documents: Collection<StoredDoc>,

@@ -27,7 +27,7 @@ export interface MongoReadModelOptions {
   readonly batchesPerSweep?: number;
 }
 
-/** Longer than any owner of a read model can hang and then continue. Until then a tombstone guards its id. */
+/** Age of tombstones at their removal, longer than an owner of a read model can hang and then continue. */
 const TOMBSTONE_MS = 60 * 60_000;
 const BATCHES_PER_SWEEP = 250;
 const IDS_PER_QUERY = 1_000;
@@ -35,9 +35,9 @@ const IDS_PER_QUERY = 1_000;
 /**
  * ReadModelStore on MongoDB: a collection per generation, no transactions.
  *
- * Batches of a generation are numbered. A writer takes a number together with the checkpoint by compare-and-set. It
- * writes its documents, each guarded by that number. It then commits the checkpoint by compare-and-set, which takes the
- * next number. So an overtaken writer fails at the commit at the latest, whatever both wrote. After a crash anywhere in
+ * Batches of a generation are numbered. A writer reserves a number together with the checkpoint by compare-and-set. It
+ * writes its documents, each guarded by that number. It then commits the checkpoint by compare-and-set, which reserves
+ * the next number. So an overtaken writer fails at the commit at the latest, whatever both wrote. After a crash in
  * between, the same events are applied again under a greater number.
  */
 export class MongoReadModelStore implements ReadModelStore, LaneWrites {
@@ -86,7 +86,7 @@ export class MongoReadModelStore implements ReadModelStore, LaneWrites {
 
   async checkpoints(schemas: readonly CollectionSchema[]): Promise<readonly (Checkpoint | null)[]> {
     const states = await this.generations.states(schemas.map(({ name }) => name));
-    // A caller that waits for a checkpoint reads next, and from the generation that has it.
+    // A caller that waits for a checkpoint reads next, and must read the generation with that checkpoint.
     for (const [name, { active }] of states) this.active.set(name, active);
     return schemas.map(({ name }) => states.get(name)?.checkpoint ?? null);
   }
@@ -186,13 +186,13 @@ export class MongoReadModelStore implements ReadModelStore, LaneWrites {
       }
       if (known.batch % this.batchesPerSweep() === 0) await this.sweep(batch);
     } catch (error) {
-      // The outcome of the writes is unknown, so the next batch takes a greater number than theirs.
+      // The outcome of the writes is unknown, so the next batch needs a greater number.
       this.ownBatches.delete(key);
       throw error;
     }
   }
 
-  /** Takes a number unless this store has it already. Writes nothing for a stale owner. */
+  /** Reserves a number unless this store already has one. Writes nothing for a stale owner. */
   private async own({ schema, generation, expected }: ApplyBatch): Promise<Progress> {
     for (;;) {
       const stored = await this.generations.progress(schema.name, generation);
@@ -214,7 +214,7 @@ export class MongoReadModelStore implements ReadModelStore, LaneWrites {
     return this.options.batchesPerSweep ?? BATCHES_PER_SWEEP;
   }
 
-  /** Its failure does no harm. */
+  /** Removes old tombstones. A failure does no harm. */
   private async sweep({ schema, generation }: Pick<ApplyBatch, 'schema' | 'generation'>): Promise<void> {
     await this.generations
       .documents(schema.name, generation)

@@ -161,7 +161,7 @@ describe('an owner that hangs and continues', () => {
   });
 
   it('at the commit leaves what the next owner made of the same events', async () => {
-    // The first such write takes the number.
+    // The first such write reserves the number.
     const former = hangingAt(store, 'read_models.updateOne', 2);
     const stale = failure(former.store.apply(batch('1', '2', put('a', 0, 'stale'), put('z', 9, 'stale'))));
     await former.hangs;

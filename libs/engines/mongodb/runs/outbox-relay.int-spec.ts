@@ -5,7 +5,7 @@ import { StateConflict } from '#libs/runner/run-journal.js';
 import { STALE_MS } from './outbox-sweep.js';
 import { commit, emit, OutboxWorld, stateAt } from '../testing/outbox-world.js';
 
-/** Covers owners that live: lost answers, two at once, and a log that cannot be reached. */
+/** Covers live owners: lost answers, two at once, and a log that cannot be reached. */
 
 let world: OutboxWorld;
 beforeEach(async () => {

@@ -29,7 +29,7 @@ export class OutboxRelay {
     private readonly log: StreamLog,
     /** Shared by all relays of the process. */
     private readonly unpublished: UnpublishedBytes,
-    /** Once aborted, what cannot be published now stays in the outbox for another owner. */
+    /** Once aborted, unpublished records stay in the outbox for another owner. */
     private readonly closing: AbortSignal,
     private readonly onPublished: () => void,
     private readonly onFailure: (error: unknown) => void,
@@ -54,13 +54,13 @@ export class OutboxRelay {
     if (this.queue.length > 0) this.running ??= this.run();
   }
 
-  /** Tells that these entries left the outbox. */
+  /** Forgets entries that left the outbox. */
   removed(entries: readonly Relayed[]): void {
     const gone = new Set(entries);
     this.done = this.done.filter((entry) => !gone.has(entry));
   }
 
-  /** Discards what another owner publishes or what is not needed. A running call is not stopped. */
+  /** Discards records that another owner publishes or that are not needed. A running call is not stopped. */
   discard(): void {
     this.queue = [];
     this.done = [];
@@ -69,8 +69,8 @@ export class OutboxRelay {
   }
 
   /**
-   * Resolves when at most `bytes` wait to be published, and there is room for more over all relays unless `bytes` is 0.
-   * Rejects when the journal closes before.
+   * Resolves when at most `bytes` wait to be published and, unless `bytes` is 0, all relays together have room for
+   * more. Rejects when the journal closes before.
    */
   async below(bytes: number): Promise<void> {
     if (bytes > 0) await this.unpublished.room();
@@ -90,7 +90,7 @@ export class OutboxRelay {
     while (this.queue.length > 0) {
       const batch = this.nextBatch();
       try {
-        // Null for a record means that its topic is gone with the source, and so are its readers.
+        // Null for a record means that its topic was deleted with the source, and so were its readers.
         await this.log.publish(batch.flatMap(({ records }) => records));
         backoff.reset();
         this.finish(batch);
@@ -116,7 +116,7 @@ export class OutboxRelay {
   }
 
   private finish(batch: readonly Relayed[]): void {
-    // Discarded meanwhile: the queue is empty or begins with other records.
+    // The records were discarded in the meantime, and the queue is empty or begins with others.
     if (this.queue[0] !== batch[0]) return;
     this.queue.splice(0, batch.length);
     for (const { bytes } of batch) this.count(-bytes);

@@ -2,12 +2,12 @@ import { type Collection } from 'mongodb';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type RunDocument } from './run-document.js';
 
-/** After this long with the same mark, an outbox has no owner at work, or the log cannot be reached. */
+/** After this time with the same mark, an outbox has no active owner, or the log cannot be reached. */
 export const STALE_MS = 10_000;
 
 /**
- * Finds abandoned outboxes. Their age is measured here from look to look, without comparing clocks of machines. Only
- * sources with something in the outbox have a mark, so a look reads only a few.
+ * Finds abandoned outboxes. Each process measures their age with its own clock between its reads. Only sources with
+ * records in the outbox have a mark, so a read returns few.
  */
 export class StaleOutboxes {
   private seen = new Map<string, { readonly mark: string; readonly since: number }>();
@@ -30,7 +30,8 @@ export class StaleOutboxes {
     this.seen = found;
     for (const [sourceId, { mark, since }] of found) {
       if (now - since < STALE_MS || isRelayed(sourceId)) continue;
-      // Several processes may find it. The one that changes the mark takes over, and another follows if that one dies.
+      // Several processes may find it. The one that changes the mark publishes it, and another follows if that one
+      // dies.
       const claimed = await this.documents.updateOne(
         { _id: sourceId, outboxMark: mark },
         { $set: { outboxMark: this.newId() } },

@@ -9,11 +9,11 @@ import { RunInbox } from './run-inbox.js';
 
 const DOCUMENT_BYTES = 16 << 20;
 
-/** Names made of dots, each of which takes five bytes in the document, up to a number of bytes in all. */
+/** Names made of dots, each of which has five bytes in the document, up to a total number of bytes. */
 const dotted = (letter: string, length: number, bytes: number, most: number): string[] =>
   Array.from({ length: Math.min(most, Math.floor(bytes / length)) }, (_, n) => `${letter}${n}`.padEnd(length, '.'));
 
-/** A commit that fills a source up to each of its limits, in the form that takes most room. */
+/** A commit that fills a source up to each of its limits, in the largest form. */
 const fullest = (letter: string): RunCommit => {
   const { dbTotalBytes, dbKeys } = RUN_LIMITS;
   const keys = dotted(letter, Math.floor(dbTotalBytes / dbKeys) - 1, dbTotalBytes, dbKeys);
@@ -38,7 +38,7 @@ describe('the document of a source', () => {
     changeOf(commit, 'token', inbox.plan(commit.inbox), { entry, published: [], drained: false });
 
   it('fits MongoDB with every limit reached at once, in the form that takes most room, and a full outbox', () => {
-    // The outbox: what may wait before a commit, and the records of that commit.
+    // The outbox with the most that may wait before a commit, and the records of that commit.
     const document = newDocument('dc_1', change(fullest('a'), 'x'.repeat(6 << 20)));
     const bytes = BSON.calculateObjectSize(document);
     expect(bytes).toBeGreaterThan(12 << 20);

@@ -9,11 +9,11 @@ export type OutboxEntry = string | { readonly token: string; readonly parts: num
 export interface RunDocument {
   readonly _id: string;
   readonly version: number;
-  /** Id of the last commit. After a lost answer it tells whether the write was this one. */
+  /** Id of the last commit. After a lost answer it shows whether the write was made. */
   readonly commitId: string;
   readonly through: number;
   readonly above: readonly number[];
-  /** Origin of the newest invocation that is done. */
+  /** Origin of the newest finished invocation. */
   readonly origin?: LaneOrigin;
   readonly lastEventId: string;
   /** JSON text by encoded channel. */
@@ -26,7 +26,7 @@ export interface RunDocument {
   readonly inbox?: Readonly<Record<string, readonly string[]>>;
   /** Entries by the version that the commit made. */
   readonly outbox?: Readonly<Record<string, OutboxEntry>>;
-  /** Present while the outbox may hold something, with a new text after each change. The sweep reads it. */
+  /** Present while the outbox may have records, with a new text after each change. The sweep reads it. */
   readonly outboxMark?: string;
 }
 

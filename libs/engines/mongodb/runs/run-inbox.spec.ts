@@ -3,7 +3,7 @@ import { RunInbox, type InboxChange } from './run-inbox.js';
 
 const ids = (count: number, from = 0): string[] => Array.from({ length: count }, (_, i) => `inv_${from + i}`);
 
-/** The ids as the document would hold them. */
+/** The ids in the form of the document. */
 class Stored {
   readonly chunks: Record<string, readonly string[]> = {};
   write({ chunks, dropped }: InboxChange): void {

@@ -29,8 +29,8 @@ const SWEEP_MS = 5000;
 
 /**
  * RunJournal in MongoDB: one document per source, one write per commit, guarded by the version. That write includes the
- * emits (an outbox), which go to the stream log right after it. If a process dies in between, the next owner's `load`
- * or the sweep of any other process publishes them (docs/adr/0002).
+ * emits (an outbox), which are published to the stream log right after it. If a process dies in between, the next
+ * owner's `load` or the sweep of any other process publishes them (docs/adr/0002).
  */
 export class MongoRunJournal implements RunJournal {
   private readonly documents: Collection<RunDocument>;
@@ -73,7 +73,7 @@ export class MongoRunJournal implements RunJournal {
     return journal;
   }
 
-  /** Relays the outboxes that dead processes left, every few seconds until `close`. */
+  /** Publishes the outboxes of dead processes every few seconds until `close`. */
   startSweeping(): void {
     this.sweepTimer ??= setInterval(() => {
       this.sweeping ??= this.relayStale()
@@ -110,7 +110,7 @@ export class MongoRunJournal implements RunJournal {
     return this.writerOf(sourceId).drop();
   }
 
-  /** Publishes outboxes that no process works on any more, and removes the leftovers of refused commits. */
+  /** Publishes outboxes without an active owner, and removes the remains of refused commits. */
   async relayStale(): Promise<void> {
     for await (const sourceId of this.stale.claim((id) => this.writers.get(id)?.isQuiet() === false)) {
       await this.writerOf(sourceId).load();
@@ -124,7 +124,7 @@ export class MongoRunJournal implements RunJournal {
   }
 
   /**
-   * Waits for running commits, publishes what the log takes at once and leaves the rest in the outbox. Later commits
+   * Waits for running commits, publishes what the log accepts at once and leaves the rest in the outbox. Later commits
    * are not refused, so the caller must end them first.
    */
   async close(): Promise<void> {

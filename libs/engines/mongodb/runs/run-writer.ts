@@ -41,7 +41,7 @@ export interface RunWriterContext {
 }
 
 export interface OutboxLimits {
-  /** Records of one commit above this many bytes go to documents of their own. */
+  /** Records of a commit above this many bytes are stored in separate documents. */
   readonly inlineBytes: number;
   /** Commits wait while more than this many bytes of their source are not yet in the log. */
   readonly unpublishedBytes: number;
@@ -77,7 +77,7 @@ export class RunWriter {
     );
   }
 
-  /** Whether nothing is in flight and no state is needed, so that a new writer would do as well. */
+  /** Whether nothing is in flight and no state is needed, so that a new writer can replace this one. */
   isQuiet(): boolean {
     return this.turns.size === 0 && this.relay.isEmpty() && this.relay.published().length === 0;
   }
@@ -117,7 +117,7 @@ export class RunWriter {
     await this.relay.ended();
   }
 
-  /** Call it after the closing signal. Ends running work and removes what is published from the outbox. */
+  /** Ends running work and removes published records from the outbox. Call it after the closing signal. */
   async close(): Promise<void> {
     await this.drained();
     clearTimeout(this.idle);
@@ -125,7 +125,7 @@ export class RunWriter {
   }
 
   private read(): Promise<RunDocument | null> {
-    // Majority, because state that only a fallen primary had must not be continued from.
+    // Majority data only, because no source may continue from state that only a failed primary had.
     return this.context.documents.findOne({ _id: this.sourceId }, { readConcern: 'majority' });
   }
 
@@ -175,7 +175,7 @@ export class RunWriter {
     }
   }
 
-  /** Tries again with nothing else in the outbox, which shares the document, and without the commit's own records. */
+  /** Tries again with an otherwise empty outbox, which shares the document, and without the commit's own records. */
   private async writeAlone(commit: RunCommit, inbox: RunInbox): Promise<void> {
     await this.relay.below(0);
     try {
@@ -186,7 +186,7 @@ export class RunWriter {
     }
   }
 
-  /** Records above `inlineBytes` go to documents of their own. */
+  /** Records above `inlineBytes` are stored in separate documents. */
   private async writeWith(commit: RunCommit, inbox: RunInbox, inlineBytes: number): Promise<void> {
     const { parts, newId } = this.context;
     const { expectedVersion, records } = commit;
@@ -221,7 +221,7 @@ export class RunWriter {
     return new RunInbox((await this.adopt())?.inbox);
   }
 
-  /** Resolves when the write is known to be done. After a lost answer it repeats the write under the same guard. */
+  /** Resolves when the write is confirmed. After a lost answer it repeats the write under the same guard. */
   private async apply(change: RunChange, expected: number, commitId: string): Promise<void> {
     const backoff = new Backoff(RETRIES);
     for (;;) {
@@ -294,7 +294,7 @@ export class RunWriter {
     else this.relay.removed(published);
   }
 
-  /** Nothing refers to these parts any more. Those that cannot be removed now are orphans for the sweep. */
+  /** Removes parts without a reference. The sweep removes those that cannot be removed now. */
   private async leftOutbox(entries: readonly Relayed[]): Promise<void> {
     this.relay.removed(entries);
     try {
@@ -305,7 +305,10 @@ export class RunWriter {
   }
 }
 
-/** Throws for what no server takes. A server that gets more than 48 MB closes the connection, which looks like a fault. */
+/**
+ * Throws for a document that no server accepts. A server closes the connection at more than 48 MB, which looks like a
+ * fault.
+ */
 const fitting = <D extends Document>(document: D): D => {
   const bytes = BSON.calculateObjectSize(document);
   if (bytes > COMMAND_BYTES) throw new TooLarge(`the change has ${bytes} bytes, a command at most ${COMMAND_BYTES}`);

@@ -2,7 +2,7 @@ import { shareOfHeap } from '#libs/kernel/heap-share.js';
 
 /**
  * Bytes of the emits that this process has committed and not yet published, over all sources. Commits wait above the
- * limit, so that memory stays bounded while the log cannot write. What waits counts as memory of runs.
+ * limit, so that memory stays bounded while the log cannot write. Waiting commits count as memory of runs.
  */
 export class UnpublishedBytes {
   private bytes = 0;
@@ -24,7 +24,7 @@ export class UnpublishedBytes {
     if (this.bytes <= this.limit) this.wake();
   }
 
-  /** Resolves when the limit is kept. Rejects when the journal closes before. */
+  /** Resolves when the bytes are within the limit. Rejects when the journal closes before. */
   async room(): Promise<void> {
     while (this.bytes > this.limit) {
       if (this.closing.aborted) throw new Error('the run journal is closed, and emits wait to be published');

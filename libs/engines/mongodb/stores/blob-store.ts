@@ -36,7 +36,7 @@ export class MongoBlobStore implements BlobStore {
     try {
       await this.blobs.insertOne({ _id: hash, text });
     } catch (error) {
-      // Another process has put it at the same time. This write acknowledges it once it is durable.
+      // Another process stored the blob at the same time. This write waits until it is durable.
       if (!isDuplicateKey(error)) throw error;
       await this.blobs.updateOne({ _id: hash }, { $set: { text } });
     }

@@ -35,8 +35,8 @@ const idOf = (storeId: string, key: string): string => `${storeId}/${key}`;
 const live = (now: number): Filter<RecordDocument> => ({ $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] });
 
 /**
- * DataStoreRecords in MongoDB with a document per record. The sums behind the limits are up to a second old, so several
- * processes may together exceed a limit by what they write in that time.
+ * DataStoreRecords in MongoDB with a document per record. The sums for the limits are up to a second old, so several
+ * processes may together exceed a limit by their writes of a second.
  */
 export class MongoDataStoreRecords implements DataStoreRecords {
   private readonly records: Collection<RecordDocument>;
@@ -80,7 +80,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
     return removed.expiresAt === null || removed.expiresAt > now;
   }
 
-  /** Writes only over the document that was read, so two at once never lose one. One of them always succeeds. */
+  /** Replaces only the document that was read, so concurrent calls lose no update. One of them always succeeds. */
   async incr(owner: Omit<OwnedRecord, 'value' | 'expiresAt'>, by: number, now: number): Promise<number> {
     const { storeId, key } = owner;
     const _id = idOf(storeId, key);
@@ -102,7 +102,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
       )
       .sort({ _id: 1 })
       .limit(limit + 1)
-      // A first batch of large values would hold more than a page.
+      // A first batch of large values would exceed a page.
       .batchSize(keysOnly ? limit + 1 : 10);
     const records: StoreRecord[] = [];
     let bytes = 0;
@@ -173,7 +173,7 @@ export class MongoDataStoreRecords implements DataStoreRecords {
   }
 
   private async readSums(workspace: string): Promise<Map<string, Used>> {
-    // Two queries, because FerretDB gives 0 for the second sum of one group.
+    // Two queries, because FerretDB returns 0 for the second sum of one group.
     const summed = (what: 1 | '$bytes'): Promise<{ _id: string; sum: number }[]> =>
       this.records
         .aggregate<{ _id: string; sum: number }>([

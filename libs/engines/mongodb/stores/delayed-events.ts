@@ -82,7 +82,7 @@ export class MongoDelayedEvents implements DelayedEvents {
   }
 
   async usage(sourceId: string): Promise<DelayedUsage> {
-    // Two queries, because FerretDB gives 0 for the second sum of one group.
+    // Two queries, because FerretDB returns 0 for the second sum of one group.
     const [count, [sum]] = await Promise.all([
       this.delayed.countDocuments({ source: sourceId }),
       this.delayed

@@ -19,14 +19,14 @@ interface EntryDocument {
   readonly owner: string;
   readonly kind: DueKind;
   readonly dueAt: number;
-  /** When it is due next: at the end of its lease while it is out. */
+  /** Next due time. While the entry is out, the end of its lease. */
   readonly since: number;
   readonly timesOut: number;
   /** JSON text, because header names may be any text and field names may not. */
   readonly record: string;
 }
 
-/** The index by due time. Reads name it, because another one would have to sort whatever waits. */
+/** The index by due time. Reads name it, because another index would sort all waiting entries. */
 const TIME = { name: 'time', order: { since: 1, _id: 1 } } as const;
 
 /** Characters of values that `dueBy` returns at once, not counting its first entry. */
@@ -44,7 +44,7 @@ export class MongoDueStore implements DueStore {
   /** Idempotent. Call it before the first use. */
   async ensureIndexes(): Promise<void> {
     await ensureIndexes(this.entries, [
-      // With the owner, so that owners are passed over without fetching their entries.
+      // The index includes the owner, so that owners are skipped without fetching their entries.
       { name: TIME.name, key: { ...TIME.order, owner: 1 } },
       { name: 'owner', key: { owner: 1 } },
     ]);

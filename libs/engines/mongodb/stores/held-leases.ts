@@ -15,7 +15,7 @@ export interface ClaimedLease {
   readonly name: string;
   readonly token: number;
   readonly owner: string;
-  /** When the request was sent that claimed it. A waiting process cannot have seen the claim earlier. */
+  /** Time at which the claiming request was sent. A waiting process cannot have seen the claim earlier. */
   readonly asked: number;
 }
 
@@ -27,20 +27,20 @@ export interface HeldLeasesHost {
 }
 
 /**
- * The leases that this process holds. One request beats for all of them, a third of the time to live after the last beat
- * of the one that has waited longest. Each counts as lost two thirds after the start of its own last beat that arrived,
- * so its work stops before another owner may begin, and those that have longer go on.
+ * The leases that this process holds. One request renews all of them, a third of the time to live after the oldest
+ * renewal. A lease counts as lost two thirds of the time to live after the start of its last successful renewal, so its
+ * work stops before another owner may begin. Leases with more time left continue.
  */
 export class HeldLeases {
   private readonly held = new Set<HeldLease>();
   /** Ends the beats when no lease is held. */
   private beating: AbortController | undefined;
-  /** Ends the pause before the next beat: a new lease may need it earlier. */
+  /** Ends the pause before the next beat, because a new lease may need an earlier one. */
   private pausing = new AbortController();
 
   constructor(private readonly host: HeldLeasesHost) {}
 
-  /** The lease is lost at once when the request that claimed it took too long. */
+  /** Holds a claimed lease. It is lost at once when the claiming request took too long. */
   hold(claimed: ClaimedLease): Lease {
     const lease = new HeldLease(claimed, this.host, () => this.remove(lease));
     this.held.add(lease);
@@ -67,7 +67,7 @@ export class HeldLeases {
     this.pausing.abort();
   }
 
-  /** Loses the lease at the end of its own time, also while a beat is in flight. Never rejects. */
+  /** Loses the lease at the end of its time, even while a beat is in flight. Never rejects. */
   private async watch(lease: HeldLease): Promise<void> {
     const { time } = this.host;
     while (!lease.removed.signal.aborted) {
@@ -108,7 +108,7 @@ export class HeldLeases {
     }
   }
 
-  /** Rejects when there is no answer in time. The driver may wait longer than it is told, for a new primary. */
+  /** Rejects when there is no answer in time. The driver may wait longer than its time-out for a new primary. */
   private async within(ms: number, renewal: Promise<void>): Promise<void> {
     const answered = new AbortController();
     const late = this.host.time.sleep(ms, answered.signal).then(() => {
@@ -136,7 +136,7 @@ export class HeldLeases {
     if (matchedCount < leases.length) {
       const stored = await documents.find({ _id: { $in: names } }, { timeoutMS }).toArray();
       const ownerOf = new Map(stored.map(({ _id, owner }) => [_id, owner]));
-      // One that is being released is no longer held, and its document has no owner.
+      // A lease that is being released is no longer held, and its document has no owner.
       for (const lease of leases) {
         if (this.held.has(lease) && ownerOf.get(lease.name) !== lease.owner) this.lose(lease);
       }
@@ -144,7 +144,7 @@ export class HeldLeases {
     const answeredAt = this.host.time.now();
     for (const lease of leases) {
       lease.alive = now;
-      // The process may have been stopped in between, and its timers come after the answer.
+      // The process may have been stopped in between, and then its timers run after the answer.
       if (this.held.has(lease) && lease.leftAt(answeredAt) <= 0) this.lose(lease);
     }
   }
@@ -160,9 +160,9 @@ class HeldLease implements Lease {
   readonly token: number;
   readonly owner: string;
   readonly lost: AbortSignal;
-  /** Start of the last beat that arrived. */
+  /** Start of the last successful beat. */
   alive: number;
-  /** Aborts when this process holds the lease no more. */
+  /** Aborts when this process no longer holds the lease. */
   readonly removed = new AbortController();
   private readonly losing = new AbortController();
   private released: Promise<void> | undefined;
@@ -179,7 +179,7 @@ class HeldLease implements Lease {
     this.lost = this.losing.signal;
   }
 
-  /** How long it is still this process's without another beat. */
+  /** Time for which this process still owns the lease without another beat. */
   leftAt(now: number): number {
     return this.alive + (this.host.ttlMs * 2) / 3 - now;
   }

@@ -88,7 +88,7 @@ describe('a lease', () => {
   });
 
   describe('on a slow server', () => {
-    /** Leases of one process, each of whose requests takes as long as `latency` says. */
+    /** Leases of one process whose requests have this latency. */
     const slowly = (latency: (step: string) => number): MongoLeases => {
       const line = time.process();
       const delayed = steppedDb(time.db(db), async (step, act) => {
@@ -120,7 +120,7 @@ describe('a lease', () => {
 
     it('ends at its own time when it is nearly over, and the others of its process go on', async () => {
       let claims = 0;
-      // The second claim takes half of the time to live, so its lease is nearly over when the process gets it.
+      // The second claim lasts half of the time to live, so its lease is nearly over when the process receives it.
       const process = slowly((step) => {
         if (step === 'leases.updateMany') return TTL / 4;
         return step === 'leases.insertOne' && ++claims === 2 ? TTL / 2 : 0;

@@ -14,18 +14,18 @@ export interface MongoLeasesOptions {
 }
 
 /**
- * Leases in MongoDB: a document each, changed only by compare-and-set, without any clock time in it. A waiting process
- * looks every quarter of the time to live, with one request for all the leases that it waits for. It takes over a lease
- * that it saw unchanged for the whole of it. The owner beats every third.
+ * Leases in MongoDB: a document each, changed only by compare-and-set and without any clock time. A waiting process
+ * reads all the leases that it waits for with one request every quarter of the time to live. It acquires a lease that
+ * stayed unchanged for the whole time to live. The owner renews every third of it.
  */
 export class MongoLeases implements Leases {
   private readonly documents: Collection<LeaseDoc>;
   private readonly time: MonotonicTime;
   private readonly closing = new AbortController();
   private readonly held: HeldLeases;
-  /** How many callers wait for a lease, by its name. */
+  /** Number of callers that wait for a lease, by its name. */
   private readonly waiting = new Map<string, number>();
-  /** The next look of all who wait. */
+  /** The next read for all waiting callers. */
   private nextLook: Promise<Stored> | undefined;
 
   constructor(
@@ -87,7 +87,7 @@ export class MongoLeases implements Leases {
       }
     }
     const { owner: former, token, beat } = stored;
-    // Its own: an earlier attempt arrived but its answer was lost.
+    // This owner has the lease, because an earlier attempt arrived but its answer was lost.
     const free = former === null || former === owner || silence.passed(`${token}/${beat}`, this.time.now());
     if (!free) return undefined;
     const { matchedCount } = await this.documents.updateOne(
@@ -103,7 +103,10 @@ export class MongoLeases implements Leases {
     return new Map(found.map((each) => [each._id, each]));
   }
 
-  /** Joins the next look, which is one request for all who wait by then. Resolves to undefined when aborted first. */
+  /**
+   * Joins the next read, which is one request for all callers that wait by then. Resolves to undefined when aborted
+   * first.
+   */
   private async waitForLook(name: string, until: AbortSignal): Promise<Stored | undefined> {
     this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
     this.nextLook ??= this.look();

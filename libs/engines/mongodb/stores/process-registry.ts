@@ -7,7 +7,7 @@ interface ProcessDoc extends Omit<ProcessReport, 'id'> {
   readonly beat: number;
 }
 
-/** A report or look that takes longer is given up. The next one follows soon. */
+/** A report or read that takes longer is abandoned. The next one follows soon. */
 const WITHIN = { timeoutMS: 2_000 } as const;
 
 /**
@@ -23,7 +23,7 @@ export class MongoProcessRegistry implements ProcessRegistry {
     /** Monotonic, in ms. */
     private readonly now: () => number = () => performance.now(),
   ) {
-    // Reports repeat every second, so one that a fail-over rolls back is soon replaced.
+    // Reports repeat every second, so a report that a fail-over rolls back is soon replaced.
     this.documents = db.collection<ProcessDoc>('processes', { writeConcern: { w: 1 } });
   }
 

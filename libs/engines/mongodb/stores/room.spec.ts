@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Room, type Used, type Wanted } from './room.js';
 
-/** Documents whose writes end late, and sums of them that take time to read: they lack what was written meanwhile. */
+/** Documents whose writes end late. Their sums take time to read and lack writes made in the meantime. */
 class SlowStore {
   readonly keys = new Set<string>();
   readonly room = new Room(

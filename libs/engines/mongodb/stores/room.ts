@@ -1,13 +1,13 @@
 import { type DataStoreLimits } from '#libs/component-model/data-store-calls.js';
 import { storeFull } from '#libs/data-stores/data-store-records.js';
 
-/** What a store holds. */
+/** Use of a store. */
 export interface Used {
   readonly keys: number;
   readonly bytes: number;
 }
 
-/** What a write adds, at most: it counts as a new key until the store's documents say otherwise. */
+/** Most that a write adds. It counts as a new key until the store's documents show otherwise. */
 export interface Wanted extends Used {
   readonly storeId: string;
 }
@@ -21,7 +21,7 @@ interface Workspace {
   sums?: Sums;
   reading?: Promise<Sums>;
   deciding?: Promise<unknown>;
-  /** Writes that have their room and have not ended. */
+  /** Writes in flight, which have their room. */
   readonly inFlight: Map<Wanted, Promise<unknown>>;
   /** Writes that the sums being read may lack. */
   perhapsMissed: Set<Wanted>;
@@ -33,8 +33,8 @@ const SUMS_MS = 1_000;
 const MAX_WORKSPACES = 1_000;
 
 /**
- * Keeps the writes of this process within the limits of a workspace. Sums are read once a second and counted on from
- * there; a write that seems not to fit waits until every other has ended and is decided by exact sums, alone.
+ * Keeps the writes of this process within the limits of a workspace. Sums are read once a second, and later writes are
+ * added to them. A write that seems not to fit waits until every other has ended and is then decided by exact sums.
  */
 export class Room {
   private readonly workspaces = new Map<string, Workspace>();
@@ -45,8 +45,8 @@ export class Room {
   ) {}
 
   /**
-   * Runs a write that has room. Rejects with `data_store.full` before the write otherwise. `exactly` frees what has
-   * expired and says what the write really adds; it is called only when the store seems full.
+   * Runs a write that has room. Rejects with `data_store.full` before the write otherwise. `exactly` removes expired
+   * records and returns the real growth; it is called only when the store seems full.
    */
   async during<T>(
     workspaceId: string,
@@ -58,14 +58,14 @@ export class Room {
     for (;;) {
       while (workspace.deciding) await workspace.deciding.catch(() => undefined);
       const sums = await this.sumsOf(workspaceId, workspace);
-      // From here to the count nothing awaits: two writes never take the same room.
+      // There is no await from here to the count, so two writes never use the same room.
       if (workspace.deciding) continue;
       if (!this.overOf(sums, wanted)) return this.counted(workspace, sums, wanted, write);
       return this.decided(workspaceId, workspace, exactly, write);
     }
   }
 
-  /** After documents were removed. */
+  /** Forgets the sums, after documents were removed. */
   forget(workspaceId: string): void {
     const workspace = this.workspaces.get(workspaceId);
     if (workspace) delete workspace.sums;
@@ -93,7 +93,7 @@ export class Room {
     return workspace.reading;
   }
 
-  /** Counts a write in flight as not read, although it may have been: too much is found out by `decided`. */
+  /** Counts a write in flight as missing in the sums, although they may include it. `decided` corrects an excess. */
   private async readSums(workspaceId: string, workspace: Workspace): Promise<Sums> {
     workspace.perhapsMissed = new Set(workspace.inFlight.keys());
     const sums: Sums = { at: performance.now(), stores: await this.read(workspaceId) };

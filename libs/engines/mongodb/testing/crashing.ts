@@ -11,7 +11,7 @@ export interface Step {
 /** Whether the crash comes before the call, or after it so that only the answer is lost. The process stays dead. */
 export type Crash = 'before' | 'after';
 
-/** The stores as seen by a process that dies at a chosen step. No later call is answered. */
+/** The stores of a process that dies at a chosen step. No later call is answered. */
 export class CrashingProcess {
   readonly steps: string[] = [];
   private dead = false;

@@ -36,7 +36,7 @@ export const stateAt = (version: number) => ({
   db: { n: `${version - 1}` },
 });
 
-/** A database, a log, and processes that come and go. */
+/** A database, a log, and processes that start and end. */
 export class OutboxWorld {
   readonly log = new InMemoryStreamLog();
   readonly time = { now: 1_700_000_000_000 };

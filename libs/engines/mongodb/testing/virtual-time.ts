@@ -9,8 +9,8 @@ interface Sleeper {
 }
 
 /**
- * Time that advances when a spec says so. Sleepers wake one by one, each when no request is in flight. So no time
- * passes for a process that waits for the server, however slow it is.
+ * Time that a spec advances. Sleepers wake one by one, each when no request is in flight. So no time passes for a
+ * process that waits for the server, however slow it is.
  */
 export class VirtualTime {
   private time = 0;
