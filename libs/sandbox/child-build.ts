@@ -5,7 +5,7 @@ import { innerShim, isInnerShim, SHIM_NAMES } from './bundler/imports.js';
 
 export type ChildKind = 'plain' | 'build' | 'unpack';
 
-/** Code that jailed processes get: those of children, and `request`, which a child loads to send configured requests. */
+/** Code for jailed processes: that of children, and `request`, which a child loads to send configured requests. */
 export type JailedCode = ChildKind | 'request';
 
 const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', write: false } satisfies BuildOptions;

@@ -6,13 +6,13 @@ import { type BoundProp, type SandboxPackages } from './sandbox.js';
 export interface CallRequest {
   readonly workspaceId: string;
   /**
-   * Calls of one workspace with the same key may use one process, one after the other. It names the code and all else
-   * that the process is started with. Absent: the process ends with the call.
+   * Calls of one workspace with the same key may use one process, one after the other. The key names the code and
+   * everything else with which the process is started. Absent: the process ends with the call.
    */
   readonly key?: string;
   /** Host path of the one-file bundle. */
   readonly bundleFile: string;
-  /** Installs what the bundle requires while it runs, when a process is started for it. Absent for nothing. */
+  /** Installs the packages that the bundle requires while it runs, when a process is started. Absent for none. */
   readonly packages?: (() => Promise<SandboxPackages>) | undefined;
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed. */
@@ -26,9 +26,9 @@ export interface CallRequest {
 
 export interface ComponentCaller {
   /**
-   * Makes one call in a process that serves no other one meanwhile. Resolves even when the component fails. Rejects with DomainError
-   * component.too_many_calls or component.calls_overloaded when the call would have to wait and the queue is full, and
-   * with the error of `packages`.
+   * Makes one call in a process that serves no other call at that time. Resolves even when the component fails. Rejects
+   * with DomainError component.too_many_calls or component.calls_overloaded when the call would have to wait and the
+   * queue is full, and with the error of `packages`.
    */
   call(request: CallRequest): Promise<CallOutcome>;
 }

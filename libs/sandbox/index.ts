@@ -1,6 +1,6 @@
 /**
- * What other rooms may use of the sandbox. It runs in servers. What runs in a jail or another process of its own is built
- * from its entry point (child-build.ts) and shares only `libs/framing` with the server.
+ * Exports of the sandbox for other rooms. All of it runs in servers. Code that runs in a jail or another process is
+ * built from its entry point (child-build.ts) and shares only `libs/framing` with the server.
  */
 export { type InstalledPackages, type PackageRequest, type PackageSource } from './bundler/packages.js';
 export { type CallRequest, type ComponentCaller } from './component-caller.js';

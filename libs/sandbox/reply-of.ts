@@ -9,8 +9,8 @@ const json = (status: number, body: unknown): HttpReply => ({
 });
 
 /**
- * Reply of an endpoint with customResponse after its run (docs/reference/component-model.md#respond-missing). Anybody may
- * be the caller, so what failed is told to the owner alone, on `$errors` under the id of the invocation.
+ * Reply of an endpoint with customResponse after its run (docs/reference/component-model.md#respond-missing). The
+ * caller may be anyone, so only the owner sees the error, on `$errors` under the id of the invocation.
  */
 export const replyOf = (outcome: RunOutcome, invocationId: string): HttpReply => {
   if (outcome.response) return outcome.response;

@@ -46,11 +46,11 @@ export interface SandboxSpec {
   readonly db: Readonly<Record<string, string>>;
   /** Maximum number of concurrent runs in the process. 1 keeps invocations in order. */
   readonly concurrency: number;
-  /** Gets a line for `$logs` on work that outlived its run, at most one a run and kind. */
+  /** Receives a line for `$logs` on late work, at most one per run and kind. */
   readonly onLate?: (line: LogLine) => void;
 }
 
-/** One call and what it is bound to. Calls of one process may differ in their props. */
+/** One call with its props, which may differ between calls of one process. */
 export interface BoundCall {
   readonly call: ComponentCall;
   readonly props: Readonly<Record<string, BoundProp>>;
@@ -76,7 +76,7 @@ export interface RunOutcome {
   readonly logs: readonly LogLine[];
   /** Changed keys only, with their JSON text, or null for a deleted key. */
   readonly dbChanges: Readonly<Record<string, string | null>>;
-  /** JSON text of what a call answered. Absent for a run or hook, and for a call that failed. */
+  /** JSON text of a call's answer. Absent for a run or hook, and for a call that failed. */
   readonly value?: string;
   /** Reply of the first `respond`, if any. */
   readonly response?: HttpReply;
@@ -90,7 +90,7 @@ export interface RunRequest {
   readonly invocationId: string;
   /** JSON text of the event, passed to the process unchanged. */
   readonly event: string;
-  /** Set when the text holds the body of a request once. */
+  /** Set when the text contains the body of a request once. */
   readonly body?: BodyRange | undefined;
   readonly timeoutMs: number;
   /** Called at once for `respond({immediate: true})`. */
@@ -110,11 +110,14 @@ export interface Sandbox {
   /** Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. */
   ask(call: BoundCall, timeoutMs: number): Promise<RunOutcome>;
   /**
-   * True once the process may serve no further call: the last one left something behind or exceeded a limit, or work
-   * outlived it. Runs and hooks go on.
+   * True once the process may serve no further call, because the last one left changes, exceeded a limit, or had late
+   * work. Runs and hooks continue.
    */
   isSpent(): boolean;
-  /** Tells what waits in `$in`, for the `$emit` of later runs and hooks. Does nothing once the process has ended. */
+  /**
+   * Sends the count of events waiting in `$in`, for the `$emit` of later runs and hooks. Does nothing once the process
+   * has ended.
+   */
   tellWaiting(events: WaitingEvents): void;
   /**
    * Rejects invocations that have not started, and all later ones, with SandboxGone. Started invocations continue, and

@@ -28,7 +28,7 @@ const IN = { workspaceId: 'o_1' };
 const readsFolder = (folder: string, ending = '.key'): string =>
   `const q = process.argv[9];
    export default { name: 'n', text: import(\`${'../'.repeat(20)}${folder}\${q}${ending}\`, { with: { type: 'text' } }) }`;
-/** Expression of which the parser tries each level twice. */
+/** Expression whose levels the parser each tries twice. */
 const exponential = `export default ${'a?(b):c=>'.repeat(24)}d${':e'.repeat(24)}`;
 
 describe.each([...available.values()])('the build jail in $name', (level) => {

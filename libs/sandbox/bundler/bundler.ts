@@ -34,7 +34,7 @@ export interface BundleOptions {
   readonly packages: PackageSource;
   readonly limits: BuildLimits;
   readonly workspaceId: string;
-  /** Packages to take again. */
+  /** Lock whose packages are reused. */
   readonly lock?: PackageLock | undefined;
 }
 

@@ -30,7 +30,7 @@ export interface CompileRequest {
    * folders, without asking a plugin, so only the jail keeps them from the host's files. Tests of the jail disable this.
    */
   readonly refusePatterns: boolean;
-  /** Assignments to constants have been replaced. */
+  /** True when assignments to constants have been replaced. */
   readonly isReplaced?: true;
   /** Size limit of the bundle. A source map that does not fit is left out. */
   readonly bundleBytes: number;
@@ -169,7 +169,7 @@ const bundleOf = ({ outputFiles = [] }: BuildResult, bundleBytes: number): Buffe
   return bundle.length <= bundleBytes ? bundle : Buffer.from(code);
 };
 
-/** Names a package's file by its path below the packages' folder. Other files keep esbuild's name. */
+/** Renames a package's file to its path below the packages' folder. Other files keep esbuild's name. */
 const inputName = (input: string, { packages }: CompileRequest): string =>
   packages !== null && pathOfInput(input).startsWith(`${packages.folder}/`)
     ? packageInput(pathOfInput(input).slice(packages.folder.length + 1))

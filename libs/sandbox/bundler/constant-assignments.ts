@@ -27,8 +27,8 @@ interface Place {
 }
 
 /**
- * The files with the targets replaced, or undefined when one of the errors is no such assignment or cannot be replaced.
- * Line numbers stay.
+ * Replaces the targets in the files. Undefined when one of the errors is no such assignment or cannot be replaced. Line
+ * numbers stay.
  */
 export const withThrowingTargets = (
   texts: ReadonlyMap<string, string>,
@@ -67,7 +67,7 @@ const replacedIn = (text: string, places: readonly Place[]): string | undefined 
   for (const { at, name } of [...places].sort((a, b) => a.at - b.at)) {
     if (at < from) return undefined;
     const before = /\S(?=\s*$)/.exec(text.slice(Math.max(0, at - 200), at))?.[0] ?? '';
-    // A property of `import * as`, which esbuild refuses in every spelling.
+    // The target is a property of `import * as`, which esbuild refuses in every spelling.
     if (before === '.') return undefined;
     // `{ a } = x` needs `{ a: target }`. At the start of a block, `a:` is a label.
     const isLabel = before === '{' && !/\$\{\s*$/.test(text.slice(Math.max(0, at - 200), at));
@@ -78,6 +78,6 @@ const replacedIn = (text: string, places: readonly Place[]): string | undefined 
   return parts.join('');
 };
 
-/** Begins with a word, so that a line before it without a semicolon ends as it would before a name. */
+/** Begins with a word, so that a line before it without a semicolon ends as before a name. */
 const targetOf = (name: string): string =>
   `new class{get v(){return ${name}}set v(_){throw new TypeError("Assignment to constant variable.")}}().v`;

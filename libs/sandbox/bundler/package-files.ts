@@ -43,11 +43,11 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 };
 /** An ES module beside the bundle keeps its default export. */
 const ES_BESIDE = `${BESIDE}-es`;
-/** Ends the path of a stand-in, because esbuild would take the ending .mjs for that of an ES module. */
+/** Suffix of a stand-in's path, because esbuild would treat the ending .mjs as an ES module. */
 const MARK = '#';
 /**
- * Files that are read here. They have no folder for esbuild, which would otherwise look for what is not there in a file
- * system that it does not have, and fail also for a `require` in a `try`.
+ * Files that are read here. They have no folder for esbuild, which would otherwise look for missing files in a file
+ * system that it does not have, and fail even for a `require` in a `try`.
  */
 const READ = 'package-file';
 /** Path of an input or of a message's file, which esbuild writes below `/` or with its namespace. */
@@ -164,7 +164,8 @@ export class PackageFiles {
     if (shim !== undefined) return { path: shim, namespace: SHIM };
     const found = await this.find(hooks, this.own ? { ...args, resolveDir: path.dirname(args.importer) } : args);
     const result = found === undefined ? await this.atPlace(hooks, args.path, args) : this.targetOf(found);
-    // esbuild then resolves the import itself: it also knows whether the file is an ES module, and reports a missing one.
+    // esbuild then resolves the import itself, because it knows whether the file is an ES module and reports a missing
+    // file.
     return found !== undefined && result?.namespace === 'file' ? undefined : result;
   }
 

@@ -32,7 +32,7 @@ export const CAN_BUNDLE: ReadonlySet<string> = new Set([
   '.tsx',
 ]);
 
-/** Code that asks for its own place on disk probably reads files from there. */
+/** Code that uses its own path on disk probably reads files beside it. */
 const ASKS_FOR_PLACE = /\b__dirname\b|\b__filename\b|\bimport\.meta\.(?:url|dirname|filename|resolve)\b/;
 export const asksForPlace = (code: string): boolean => ASKS_FOR_PLACE.test(code);
 
@@ -48,7 +48,7 @@ const MAX_FILES = 20_000;
 const LARGE_BYTES = 8 * 1024 * 1024;
 
 export interface PackageContent {
-  /** It has machine code, or builds some. */
+  /** The package has machine code, or builds some. */
   readonly hasMachineCode: boolean;
   readonly isLarge: boolean;
 }

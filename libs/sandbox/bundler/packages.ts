@@ -7,7 +7,7 @@ export interface PackageRequest {
   readonly specifiers: readonly string[];
   /** A private scope may be open to some workspaces only. */
   readonly workspaceId: string;
-  /** Packages to take again. Without one, or when it lacks a specifier, the registry is asked. */
+  /** Lock whose packages are reused. Without it, or when it lacks a specifier, the registry is asked. */
   readonly lock?: PackageLock | undefined;
 }
 
@@ -15,17 +15,17 @@ export interface InstalledPackages {
   /** Read-only folder with `node_modules`, which holds the packages of the lock and nothing else. */
   readonly folder: string;
   readonly lock: PackageLock;
-  /** Such as versions that were skipped because they are too young. */
+  /** Notes, such as versions that were skipped because they are too young. */
   readonly warnings: readonly Warning[];
   /** Unpacked size of all packages. */
   readonly bytes: number;
-  /** Whether the folder was there already. */
+  /** Whether the folder already existed. */
   readonly cached: boolean;
   /** Releases the folder, which may then be removed. Idempotent. */
   release(): Promise<void>;
 }
 
-/** Port through which a build gets npm packages. The server itself neither asks a registry nor unpacks. */
+/** Port through which a build gets npm packages. The server's own process neither asks a registry nor unpacks. */
 export interface PackageSource {
   /** Rejects with DomainError component.package_unavailable that names the package. A repeat is served from the cache. */
   install(request: PackageRequest): Promise<InstalledPackages>;

@@ -1,6 +1,9 @@
 import { type ActionFacts } from '#libs/component-model/action-run.js';
 
-/** `$.context` of a single run. What only a workflow has is null (docs/reference/component-model.md#action-context). */
+/**
+ * `$.context` of a single run. Fields that only a workflow has are null
+ * (docs/reference/component-model.md#action-context).
+ */
 export interface ActionContext {
   readonly id: string;
   readonly ts: string;

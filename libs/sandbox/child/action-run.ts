@@ -21,8 +21,8 @@ const ANSWER_NESTING = MAX_NESTING - 2;
 const NO_RESUME = { resume_url: null, cancel_url: null } as const;
 
 /**
- * Runs an action once, outside a workflow (docs/reference/component-model.md#action-run). What needs a workflow is
- * recorded in the log and not done.
+ * Runs an action once, outside a workflow (docs/reference/component-model.md#action-run). Calls that need a workflow
+ * are recorded in the log and not carried out.
  */
 export const runAction = async (
   component: BoundComponent,
@@ -83,7 +83,7 @@ class ActionRun {
     this.exports.set(name, text);
   };
 
-  /** Checks the reply like a source's, and tells that nobody gets it. */
+  /** Checks the reply like a source's, and warns that no caller receives it. */
   private readonly respond = (input?: RespondInput): Promise<void> => {
     const { status } = readReply(isStream(input?.body) ? { ...input, body: undefined } : input);
     this.warn(`$.respond: a single run has no caller, so the reply with status ${status} reaches nobody`);

@@ -36,7 +36,9 @@ const stream = (kind: string): Writable =>
     },
   });
 
-/** Makes one value for each run, and one for what belongs to no run. So nothing of a run shows in a later one. */
+/**
+ * Makes one value for each run, and one for code outside of any run. So no state of a run is visible in a later one.
+ */
 const forEachRun = <T>(make: () => T): (() => T) => {
   const made = new WeakMap<object, T>();
   const outside = {};

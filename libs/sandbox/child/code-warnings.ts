@@ -2,17 +2,17 @@ import { type ComponentObject } from './component.js';
 import { type Warnings } from './component-warnings.js';
 import { isRecord } from './words.js';
 
-/** The variable that is set (docs/reference/component-model.md#run-environment), and one that code may ask for in vain. */
+/** The variable that is set (docs/reference/component-model.md#run-environment), and names that are never set. */
 const SET: ReadonlySet<string> = new Set(['PD_COMPONENT', 'NODE_ENV']);
 const MOST_NAMES = 5;
 /** Reads without a default. */
 const READS = /\bprocess\.env(?:\.([A-Za-z_]\w*)|\[\s*["']([A-Za-z_]\w*)["']\s*\])(?!\s*(?:=(?!=)|\?\?|\|\|))/g;
 
-/** The bundler writes what it knows of `this` at the top of a module: undefined, or the exports of a CommonJS file. */
+/** The bundler replaces `this` at the top of a module by undefined, or by the exports of a CommonJS file. */
 const THIS = /\bthis\b|\(?void 0\)?\??\.|\bexports\d*\.[$\w]/;
 const ARROW = /^(?:async\s*)?(?:\([^]*?\)|[\w$]+)\s*=>/;
 
-/** Warns of what the text of the component's functions shows. A minified or generated one may hide it. */
+/** Warns of mistakes in the text of the component's functions. Minified or generated code may hide them. */
 export const warnOfCode = (component: ComponentObject, warnings: Warnings): void => {
   const { run } = component;
   if (isFunction(run)) {

@@ -78,7 +78,7 @@ const timerOf = (prop: { intervalSeconds: number | null; cron: string | null }):
   ...(prop.cron === null ? {} : { cron: prop.cron }),
 });
 
-/** What the process offers to props. */
+/** Services of the process for props. */
 export interface PropTools {
   /** Folder that the process may write to. */
   readonly tmp: string;
@@ -92,7 +92,7 @@ const cannotSend = (): never => {
   throw new Error('http_request: execute() cannot send this request: update the source once with PUT /v1/sources/{id}');
 };
 
-/** The configured request, whose `execute` sends what it is by then (docs/reference/component-model.md#http-request). */
+/** The configured request, whose `execute` sends its current state (docs/reference/component-model.md#http-request). */
 const requestOf = (text: string, send: PropTools['sendRequest']): unknown => {
   const request = JSON.parse(text) as ChangedRequest;
   const { body } = request;

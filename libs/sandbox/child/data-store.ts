@@ -75,7 +75,7 @@ export class DataStore {
     return this.#pages<[string, unknown]>('entries', ([key]) => key);
   }
 
-  /** Reads page by page. Records that are written meanwhile may or may not be seen. */
+  /** Reads page by page. Records that are written during the reading may be missing. */
   async *#pages<T>(op: 'keys' | 'entries', keyOfItem: (item: T) => string): AsyncGenerator<T> {
     for (let after = ''; ;) {
       const [items, more] = JSON.parse(await this.#call({ op, key: after })) as Page<T>;

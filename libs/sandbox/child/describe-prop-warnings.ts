@@ -35,7 +35,7 @@ const TIMER_KEYS = new Words(
 );
 const ALERT_TYPES = new Words('a type of alert', ['info', 'neutral', 'warning', 'error']);
 
-/** Warns of what a prop's definition probably does not mean. Throws InvalidComponent when no value could ever be valid. */
+/** Warns of probable mistakes in a prop's definition. Throws InvalidComponent when no value could ever be valid. */
 export const warnOfProp = (prop: ConfigurableProp, definition: Record<string, unknown>, warnings: Warnings): void => {
   const tell: Tell = (code, key, text) =>
     warnings.add(code, `props.${prop.name}.${key}`, `prop ${shown(prop.name)}: ${text}`);
@@ -83,7 +83,9 @@ const checkKeys = (definition: Record<string, unknown>, tell: Tell): void => {
   }
 };
 
-/** A misspelt default is told again when a source is deployed without a value. A misspelt `static` can never work. */
+/**
+ * A misspelt default is reported again when a source is deployed without a value. A misspelt `static` can never work.
+ */
 const checkTimer = (prop: ConfigurableProp, tell: Tell): void => {
   if (prop.type !== '$.interface.timer') return;
   for (const key of ['static', 'default'] as const) {
@@ -106,7 +108,7 @@ const checkAlert = ({ type, alertType }: ConfigurableProp, tell: Tell): void => 
   if (meant !== undefined) tell('misspelt_value', 'alertType', ALERT_TYPES.explain(alertType, meant));
 };
 
-/** Nobody needs to give a value to these (docs/reference/component-model.md#prop-required). */
+/** Props that need no value (docs/reference/component-model.md#prop-required). */
 const isRequired = ({ optional, hidden, disabled }: ConfigurableProp): boolean =>
   optional !== true && hidden !== true && disabled !== true;
 
@@ -132,7 +134,7 @@ const checkDefault = (prop: ConfigurableProp, tell: Tell): void => {
   }
 };
 
-/** What is wrong with one item of a default. The checks of libs/sources/domain/prop-value.ts decide at deployment. */
+/** Fault of one item of a default. The checks of libs/sources/domain/prop-value.ts decide at deployment. */
 const wrongIn = ({ type, min, max, options }: ConfigurableProp, item: unknown): string | undefined => {
   if (type.startsWith('integer')) {
     const number = typeof item === 'string' && /^\s*[+-]?\d+\s*$/.test(item) ? Number(item) : item;

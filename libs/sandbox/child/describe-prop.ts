@@ -124,7 +124,7 @@ const addOptions = (name: string, options: unknown, out: Record<string, unknown>
       const why = slip === undefined ? `, not ${kindOfValue(option)}` : `: ${slip}`;
       return invalid(name, `an option must be a text, a number, a boolean, or an object {label, value}${why}`);
     }
-    // A value that JSON cannot hold, such as undefined, must still be there for those who read the option.
+    // A value without JSON, such as undefined, must still be present for readers of the option.
     const value = plain(name, 'options', option.value) ?? null;
     const label: unknown = option.label ?? value;
     return { label: typeof label === 'string' ? label : JSON.stringify(label), value };

@@ -85,7 +85,10 @@ const checkKeys = (component: ComponentObject, warnings: Warnings): void => {
   if (isGiven(additionalProps) && typeof additionalProps !== 'function') ignored('additionalProps', 'a function');
 };
 
-/** A hook beside `run` looks right and is never called. One that `hooks` has too is a leftover of a spread. */
+/**
+ * Warns of a hook beside `run`, which looks right and is never called. A hook that is also in `hooks` is a leftover of
+ * a spread.
+ */
 const warnOfMisplacedHooks = (component: ComponentObject, warnings: Warnings): void => {
   for (const hook of HOOKS) {
     if (typeof component[hook] !== 'function') continue;
@@ -104,13 +107,13 @@ const kindOf = (type: unknown): Kind => {
   throw new InvalidComponent(`type must be "source" or "action", not ${valueText(type)}${meantText(meant)}`);
 };
 
-/** A value of the author, short enough for a message. */
+/** Shortens a value of the author for a message. */
 const valueText = (value: unknown): string => {
   if (typeof value === 'string') return shown(value);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOfValue(value);
 };
 
-/** Empty for a source that names itself nowhere: the server derives a name from its file. */
+/** Empty for a source without a name, for which the server derives one from its file. */
 const nameOf = (component: ComponentObject, kind: Kind): string => {
   const { name } = component;
   if (isGiven(name) && typeof name !== 'string')
@@ -150,7 +153,7 @@ const dedupeOf = (dedupe: unknown, kind: Kind, warnings: Warnings): ComponentMet
   );
 };
 
-/** Whether the object has this method. Throws when it has something else under the name. */
+/** Whether the object has this method. Throws when the name has another kind of value. */
 const hasMethod = (owner: Readonly<Record<string, unknown>>, name: string, path = name): boolean => {
   const value = owner[name];
   if (!isGiven(value)) return false;
@@ -243,7 +246,7 @@ const warnOfInterfaces = (metadata: ComponentMetadata, warnings: Warnings): void
   );
 };
 
-/** Without `run` the event of an interface is emitted as it came, and a tick says no more than its time. */
+/** Warns of a timer without `run`, whose ticks would be emitted as they are and have nothing but a time. */
 const warnOfTicks = (props: readonly ConfigurableProp[], warnings: Warnings): void => {
   const timer = props.find(({ type }) => type === '$.interface.timer');
   if (timer)

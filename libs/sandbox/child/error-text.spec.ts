@@ -6,7 +6,7 @@ import { textOfError } from './error-text.js';
 import { writesIn } from './access-hint.js';
 import { mapStacks, mappedStack } from './source-map.js';
 
-/** What the server makes of the error. Throws when it refuses it. */
+/** The error after the server's check. Throws when the server refuses it. */
 const received = (thrown: unknown): ErrorText => {
   const json = Buffer.from(JSON.stringify(['loadfail', textOfError(thrown)]));
   const message = parseChildMessage({ index: 0, json, raw: Buffer.alloc(0) });

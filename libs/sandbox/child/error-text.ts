@@ -9,7 +9,7 @@ const MAX_PART_STACK = 8_192;
 /** Longest stack that is read. Frames beyond it would be cut anyway. */
 const MAX_READ_STACK = 4 * TEXT_LIMITS.stack;
 
-/** What is left of the limits for one error, and what was described already. */
+/** Remaining limits for one error, and the objects that were described already. */
 class Room {
   private chars: number = ERROR_LIMITS.chars;
   private count: number = ERROR_LIMITS.count + 1;

@@ -55,7 +55,7 @@ export class Execution {
     this.onEnd = onEnd;
   }
 
-  /** Reports that user code gets control now. */
+  /** Reports that user code starts now. */
   begin(): void {
     this.uplink.flushIfOlderThan(5);
     this.uplink.send(['s', this.n, Date.now()]);
@@ -156,7 +156,7 @@ export class Execution {
     else this.uplink.spill();
   }
 
-  /** Claims the reply at once, so that the first call counts. A stream that fails gives the claim back. */
+  /** Claims the reply at once, so that the first call counts. A stream that fails releases the claim. */
   private respondWithStream(input: RespondInput, stream: BodyStream): Promise<void> {
     if (readReply({ ...input, body: undefined }).immediate)
       throw new Error('respond: a stream cannot be sent with immediate: true: leave it out, and await respond');
@@ -179,7 +179,7 @@ export class Execution {
     }
   }
 
-  /** Sends what a call answers. Throws when it cannot be written as JSON, or is too large. */
+  /** Sends the answer of a call. Throws when it cannot be written as JSON, or is too large. */
   returns(value: unknown, what: string): void {
     const text = jsonOf(value, what);
     this.countPayload(Buffer.byteLength(text), what);
@@ -244,7 +244,7 @@ export class Execution {
     return Promise.resolve();
   }
 
-  /** Writes a line that tells the author what was accepted and lost, once a run and kind. */
+  /** Writes a line that warns the author of what was accepted and lost, once per run and kind. */
   private warn(kind: warnings.WarningKind, text: string): void {
     if (this.over || this.warned?.has(kind) === true) return;
     this.warned ??= new Set();
@@ -276,7 +276,7 @@ export class Execution {
   }
 }
 
-/** JSON text of a value. Throws naming the operation when the value has none. */
+/** JSON text of a value. Throws, naming the operation, when the value has none. */
 const jsonOf = (value: unknown, what: string): string => {
   let text: string | undefined;
   try {
@@ -301,7 +301,7 @@ interface ReadMetadata {
   readonly channel: string;
   readonly id: string | number | null;
   readonly summary: string | null;
-  /** Null also for a value that is no time. */
+  /** Null for a value that is not a time. */
   readonly ts: number | null;
   readonly deliverAt: number | null;
 }
@@ -340,7 +340,7 @@ const readId = (id: unknown): string | number | null => {
 const hasTs = (metadata: EmitMetadata | undefined): metadata is EmitMetadata =>
   metadata !== undefined && metadata !== null && metadata.ts !== undefined && metadata.ts !== null;
 
-/** A wrong time would send the event out now, so it throws, unlike a wrong `ts`. */
+/** Throws for a wrong time, unlike for a wrong `ts`, because the event would otherwise be sent at once. */
 const readDeliveryTs = (value: unknown): number | null => {
   if (value === undefined || value === null) return null;
   const ms = timeOf(value);

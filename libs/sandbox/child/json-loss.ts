@@ -1,9 +1,11 @@
 /** Finds what JSON drops or changes in a value that it accepts (docs/reference/component-model.md#warning-loss). */
 import { isPlain } from './plain-object.js';
 
-/** The first values of a process are looked through, so that an author who tries code out sees each loss. */
+/** The first values of a process are all checked, so that an author who tries code sees each loss. */
 const FIRST_VALUES = 32;
-/** Every 32nd of the later values is looked through, and each that leaves nothing: a look costs as much as the JSON. */
+/**
+ * Of the later values every 32nd is checked, and each whose JSON is empty, because a check costs as much as the JSON.
+ */
 const LATER_VALUES = 32;
 const MAX_VISITS = 5_000;
 const MAX_DEPTH = 64;
@@ -11,7 +13,7 @@ const MAX_PATH = 200;
 
 let seen = 0;
 
-/** False when the value cannot lose anything, or a look would cost too much. `text` is the JSON of the value. */
+/** False when the value cannot lose anything, or a check would cost too much. `text` is the JSON of the value. */
 export const mayLose = (value: unknown, text: string): boolean => {
   if (typeof value !== 'object') return text === 'null';
   return ++seen <= FIRST_VALUES || seen % LATER_VALUES === 0 || text === '{}';
@@ -31,7 +33,7 @@ export const lossIn = (value: unknown, name: string): string | undefined => {
 };
 
 interface Loss {
-  /** Built on the way back, so that a value without loss costs no texts. */
+  /** Built on the way back, so that a value without loss creates no texts. */
   readonly path: string;
   readonly what: string;
 }
@@ -66,7 +68,7 @@ class Search {
     }
     if (keys.length === 0 && !isPlain(value))
       return here(`is an instance of ${nameOf(value)} and becomes {}: copy its fields into a plain object`);
-    // An optional field may be undefined, but not all that there is.
+    // An optional field may be undefined, but not every field.
     if (depth === 0 && keys.length > 0 && keys.length === undefinedOnes)
       return within(`.${keys[0] ?? ''}`, here('is undefined, which JSON leaves out, so nothing but {} is left'));
     return undefined;
@@ -97,7 +99,7 @@ const nameOf = (value: object): string => {
   return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'a class';
 };
 
-/** What JSON makes of objects of the language that have no `toJSON`, by their tag. */
+/** JSON of built-in objects without `toJSON`, by their tag. */
 const KNOWN: Readonly<Record<string, string>> = Object.assign(Object.create(null) as Record<string, string>, {
   Map: 'is a Map and becomes {}: pass Object.fromEntries(map)',
   Set: 'is a Set and becomes {}: pass [...set]',

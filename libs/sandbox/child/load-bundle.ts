@@ -9,7 +9,7 @@ export const bundleFile = (): string => `${process.cwd()}/component.js`;
 
 let packages: string | null = null;
 
-/** Gives bundles the folder of their packages. */
+/** Sets the folder of the bundle's packages. */
 export const usePackages = (folder: string | null): void => void (packages = folder);
 
 /** `require` for a bundle: modules of Node, and files of packages beside the bundle. */
@@ -35,8 +35,8 @@ export const loadBundle = (code: string): unknown => {
 };
 
 /**
- * Calls `then` with what gives the bundle's exports or throws its error: at once for CommonJS, later for an ES module
- * (docs/reference/component-model.md#top-level-await).
+ * Calls `then` with a function that returns the bundle's exports or throws its error: at once for CommonJS, later for
+ * an ES module (docs/reference/component-model.md#top-level-await).
  */
 export const openBundle = (code: string, then: (exports: () => unknown) => void): void => {
   if (!code.startsWith(ES_MODULE)) return then(() => loadBundle(code));

@@ -12,7 +12,7 @@ const { readdirSync } = fs;
 const { stringify } = JSON;
 const later = setImmediate;
 
-/** Turns of the event loop in which a connection that was used may be handed back to its agent. */
+/** Turns of the event loop in which a used connection may return to its agent. */
 const TURNS = 3;
 
 type Accessor = Pick<PropertyDescriptor, 'get' | 'set'>;
@@ -28,7 +28,7 @@ interface BuiltIn {
 
 /**
  * State of the process after loading. A process whose call has changed it serves no other call, because the next caller
- * would meet what the last one left (docs/reference/component-model.md#action-process-reuse).
+ * would find the changes of the last one (docs/reference/component-model.md#action-process-reuse).
  */
 export class LoadedState {
   private readonly builtIns = watched();
@@ -43,7 +43,7 @@ export class LoadedState {
   /** True when nothing has changed since, and no timer, connection or operation is left. Never rejects. */
   async isBack(): Promise<boolean> {
     try {
-      // What follows relies on built-in objects.
+      // The following checks rely on built-in objects.
       if (!this.builtIns.every(isUnchanged) || this.describeRest() !== this.rest) return false;
       for (let turn = 0; turn < TURNS && !this.isQuiet(); turn++) await new Promise((resolve) => later(resolve));
       return this.isQuiet();
@@ -64,7 +64,10 @@ export class LoadedState {
   }
 }
 
-/** What keeps the event loop going, by kind. Callbacks of `setImmediate` are left out, because they end with the turn. */
+/**
+ * Resources that keep the event loop alive, by kind. Callbacks of `setImmediate` are left out, because they end with
+ * the turn.
+ */
 const resourceCounts = (): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo())
@@ -72,7 +75,7 @@ const resourceCounts = (): ReadonlyMap<string, number> => {
   return counts;
 };
 
-/** Global objects, their prototypes, and what the platform's own code uses of Node. */
+/** Global objects, their prototypes, and the parts of Node that the platform's own code uses. */
 const watched = (): readonly BuiltIn[] => {
   const objects = new Set<object>([fs, util, net, dns, Buffer]);
   for (const key of ownKeys(globalThis)) {

@@ -39,7 +39,7 @@ class Child {
   private db = new SourceDb({});
   private readonly waiting = new Waiting();
   private component: BoundComponent | undefined;
-  /** Noted before the first call. */
+  /** State before the first call. */
   private loaded: LoadedState | undefined;
   private readonly queue = new RunQueue((n, event, body) =>
     this.execute(n, this.endRun, (component, execution) => component.run(execution, event, body)),
@@ -112,7 +112,10 @@ class Child {
     }
   }
 
-  /** Reports an error of the module by itself, once it is loaded. Before, a report would be taken for its description. */
+  /**
+   * Reports an error of the module outside of any run, once it is loaded. An earlier report would count as its
+   * description.
+   */
   private outsideOfRuns(thrown: unknown): void {
     if (this.component) late.error(NO_RUN, thrown);
   }
@@ -127,7 +130,10 @@ class Child {
     this.execute(n, end, (component, execution) => component.hook(execution, hook));
   }
 
-  /** A call that ends before the state was compared, by an error that it did not catch for example, spends the process. */
+  /**
+   * After a call that ends before the state was compared, such as by an uncaught error, the process serves no other
+   * call.
+   */
   private ask(n: number, { call, props, dynamicProps }: BoundCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
     const loaded = (this.loaded ??= new LoadedState(process.cwd()));

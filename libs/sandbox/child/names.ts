@@ -18,7 +18,7 @@ interface Address {
 type Callback = (error: Error | null, ...values: unknown[]) => void;
 type Ask = (type: string, name: string) => Promise<unknown>;
 
-/** What a component sees of a failed look-up, in the form of Node's. */
+/** Error of a failed look-up, in Node's form. */
 const failure = (error: unknown, syscall: string, hostname: string): Error => {
   const code = (error as { code?: unknown } | null)?.code;
   const text = typeof code === 'string' ? code : 'EFAIL';
@@ -29,7 +29,7 @@ const failure = (error: unknown, syscall: string, hostname: string): Error => {
   });
 };
 
-/** Counts the look-ups of each run. Those of no run, while a module loads for example, count together. */
+/** Counts the look-ups of each run. Look-ups outside of a run, such as while a module loads, count together. */
 const asker = (egress: string | null, owner: () => object | undefined): Ask => {
   const counts = new WeakMap<object, number>();
   const outside = {};
@@ -86,7 +86,7 @@ const inOrder = (addresses: readonly Address[], order: string): readonly Address
   return first === 0 ? addresses : [...addresses].sort((a, b) => +(b.family === first) - +(a.family === first));
 };
 
-/** Addresses as `dns.lookup` gives them. Without a name there is none, as in Node. */
+/** Addresses in the form of `dns.lookup`. Without a name there is none, as in Node. */
 const looksUp =
   (ask: Ask) =>
   async (name: unknown, given?: unknown): Promise<Address | readonly Address[]> => {
@@ -140,7 +140,7 @@ const resolvesRecords =
     }
   };
 
-/** Name at which the name of an address stands. */
+/** Name under which DNS stores the name of an address. */
 const reverseName = (address: string): string => {
   if (isIP(address) === 4) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
@@ -154,7 +154,7 @@ const reverseName = (address: string): string => {
 
 const TYPES = ['Caa', 'Cname', 'Mx', 'Naptr', 'Ns', 'Ptr', 'Soa', 'Srv', 'Txt'] as const;
 
-/** The functions of node:dns/promises that ask, by name. */
+/** The functions of node:dns/promises that look names up. */
 const promised = (ask: Ask): Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>> => {
   const byType = new Map<string, Resolve>([
     ['A', resolvesAddresses(ask, 4)],
@@ -204,7 +204,7 @@ const called =
         code: 'ERR_INVALID_ARG_TYPE',
       });
     const answer = callback as Callback;
-    // Out of the promise, so that what the callback throws is an uncaught error, as in Node.
+    // Called outside of the promise, so that an error of the callback is uncaught, as in Node.
     work(...args).then(
       (value) => process.nextTick(() => answer(null, ...spread(value))),
       (error: unknown) => process.nextTick(() => answer(error as Error)),
@@ -236,7 +236,7 @@ const resolverOf = (functions: Functions): unknown => {
   return Resolver;
 };
 
-/** Replaces what node:dns asks with, for CommonJS and ES modules. With null, every look-up is refused. */
+/** Replaces the look-ups of node:dns, for CommonJS and ES modules. With null, every look-up is refused. */
 export const lookUpNames = (egress: string | null, owner: () => object | undefined): void => {
   const ask = asker(egress, owner);
   const lookup = looksUp(ask);

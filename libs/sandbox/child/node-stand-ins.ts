@@ -1,4 +1,6 @@
-/** Stand-ins for what packages ask of Node while they load (docs/reference/component-model.md#process-binding). */
+/**
+ * Stand-ins for parts of Node that packages use while they load (docs/reference/component-model.md#process-binding).
+ */
 import { constants as crypto } from 'node:crypto';
 import { constants as fs } from 'node:fs';
 import { METHODS } from 'node:http';
@@ -20,8 +22,8 @@ const BINDINGS: Readonly<Record<string, () => object>> = {
 };
 
 /**
- * Answers the calls of `process.binding` that only read facts about Node, with fresh objects. Node refuses every call
- * to a process with its permission model, and goes on to refuse the others, which reach below what was patched.
+ * Answers the calls of `process.binding` that only read facts about Node, with fresh objects. Node's permission model
+ * refuses every call, and still refuses the others, which could bypass the patches.
  */
 export const offerBindings = (): void => {
   const denied = Reflect.get(process, 'binding') as (name: unknown) => unknown;

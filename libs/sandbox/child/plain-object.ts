@@ -1,4 +1,4 @@
-/** True for an object of no class, in any realm: its fields are all its own. */
+/** True for an object without a class, of any realm. */
 export const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

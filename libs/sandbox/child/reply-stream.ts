@@ -8,7 +8,7 @@ export const isStream = (body: unknown): body is BodyStream => {
   return ('pipe' in body && typeof body.pipe === 'function') || body instanceof ReadableStream;
 };
 
-/** Reads a stream to its end. Stops it, and rejects, when it gives more than a run may send. */
+/** Reads a stream to its end. Stops it and rejects when it exceeds what a run may send. */
 export const bytesOf = async (stream: BodyStream): Promise<Buffer> => {
   const parts: Uint8Array[] = [];
   let size = 0;

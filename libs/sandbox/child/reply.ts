@@ -13,7 +13,7 @@ export interface RespondInput {
 export interface ReadReply {
   readonly status: number;
   readonly headers: Record<string, string | string[]>;
-  /** Names of headers that were given and belong to the connection. They are not sent. */
+  /** Names of the given headers that belong to the connection and are not sent. */
   readonly dropped: readonly string[];
   readonly body: string;
   readonly base64: boolean;

@@ -21,8 +21,8 @@ export class RunQueue {
   private turnAt: number | undefined;
 
   /**
-   * `start` gives control to the component, with the text of the event, and where it holds its body, if it holds that once.
-   * The caller must call `ended` once for each started run.
+   * `start` calls the component with the text of the event, and the place of the body if the text contains it once. The
+   * caller must call `ended` once for each started run.
    */
   constructor(
     private readonly start: (n: number, event: string, body: BodyRange | undefined) => void,

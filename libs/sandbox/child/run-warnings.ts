@@ -1,8 +1,8 @@
-/** Texts on what a run gave that is accepted and lost (docs/reference/component-model.md#log-warnings). */
+/** Texts about values of a run that are accepted and lost (docs/reference/component-model.md#log-warnings). */
 import { nearMiss } from '#libs/kernel/near-miss.js';
 import { quoted } from './late-work.js';
 
-/** Each is said once a run. */
+/** Kinds of warnings, each written once per run. */
 export type WarningKind =
   | 'emit-undefined'
   | 'emit-loss'

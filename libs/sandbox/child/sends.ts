@@ -71,7 +71,7 @@ const shown = (value: unknown): string => {
   return plain.length > 100 ? `${plain.slice(0, 100)}…` : plain;
 };
 
-/** What `$.send` collected in one run. Requests are sent when the run is over; the rest is for workflows. */
+/** Calls of `$.send` in one run. Requests are sent when the run is over; the others are for workflows. */
 export class Sends {
   private readonly requests: Fields[] = [];
   private count = 0;

@@ -41,7 +41,7 @@ const loadedMap = (): TraceMap | null => {
     const text = readMap();
     if (text !== undefined && text.length <= MAX_MAP_BYTES) map = parsedMap(text);
   } catch {
-    // The map is not one, so stacks stay as they are.
+    // The text is not a source map, so stacks stay as they are.
   }
   readMap = () => undefined;
   return map;

@@ -49,7 +49,7 @@ export class StoreLink {
     return this.asked.size === 0 && this.next === this.waiting.length;
   }
 
-  /** Takes the host's answer. */
+  /** Handles the host's answer. */
   answered(id: number, text: string, error?: StoreError): void {
     const call = this.asked.get(id);
     if (!call) return;
@@ -66,7 +66,7 @@ export class StoreLink {
       this.next++;
       this.ask(call);
     }
-    // Copies the rest seldom, so that a long queue costs little for each call.
+    // Copies the remaining entries rarely, so that a long queue costs little for each call.
     if (this.next === this.waiting.length || this.next > 1_024) {
       this.waiting = this.waiting.slice(this.next);
       this.next = 0;

@@ -1,8 +1,8 @@
 import { mayWait, noRoomToWait, type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 
 /**
- * Count of the source's events that wait, so that `$emit` can throw (docs/reference/limits.md#delayed-events). The host
- * tells it before runs. Between that, it grows by what runs of this process emit. The commit of a run decides.
+ * Count of the source's waiting events, so that `$emit` can throw (docs/reference/limits.md#delayed-events). The host
+ * sends it before runs, and emits of this process add to it in between. The commit of a run decides.
  */
 export class Waiting {
   private events: WaitingEvents = { count: 0, bytes: 0 };

@@ -1,9 +1,9 @@
 import { nearMiss } from '#libs/kernel/near-miss.js';
 
-/** Words that a component may use, and what to tell the author about a word that is probably one of them. */
+/** Words that a component may use, and the explanation of a word that is probably one of them. */
 export class Words {
   constructor(
-    /** What each word is, such as `a key of a component`. */
+    /** Kind of the words, such as `a key of a component`. */
     private readonly what: string,
     /** Listed in messages. */
     private readonly listed: readonly string[],

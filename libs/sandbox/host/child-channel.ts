@@ -36,7 +36,7 @@ export class ChildChannel {
     const tag = message[0];
     if (tag === 'ready' || tag === 'loadfail' || tag === 'meta' || tag === 'invalid')
       throw new ProtocolBreach(`a message of kind "${tag}" after loading`);
-    // A module that fails on its own and then exits would else seem to have begun a run.
+    // Otherwise a module that fails on its own and then exits would seem to have begun a run.
     if (tag !== 'p') this.spokeOfRuns = true;
     return message;
   }

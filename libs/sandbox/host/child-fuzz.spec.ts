@@ -153,7 +153,7 @@ describe('one run at its limits', () => {
   it('counts an incomplete record, and accepts none from a process without a run', async () => {
     const memory = new RunsMemory({ bytes: BUDGET });
     const { child, sandbox } = start(memory);
-    // As long as a report on work that outlived its run.
+    // As long as a report on late work.
     const unfinished = encodeRecord(1, ['g']);
     unfinished.writeUInt32LE(6 * MB, 8);
     child.say(Buffer.concat([unfinished, Buffer.alloc(1_000)]));

@@ -35,7 +35,7 @@ export interface InspectorOptions {
 export interface InspectRequest extends Omit<BundleInput, 'code'> {
   /** Default: a workspace without packages of its own. */
   readonly workspaceId?: string;
-  /** Packages to take again. */
+  /** Lock whose packages are reused. */
   readonly lock?: PackageLock | undefined;
 }
 

@@ -16,7 +16,7 @@ export class LateReports {
   /** Notes that a run has ended, so that it may be reported on. */
   ended(run: RunCollector): void {
     const at = run.n % KEPT;
-    // A run that took long ends after later ones, whose names are kept.
+    // A long run ends after later ones, whose names are kept.
     if ((this.numbers[at] ?? 0) > run.n) return;
     this.numbers[at] = run.n;
     this.names[at] = run.beside ? `the ${run.invocationId}` : `run ${run.invocationId}`;
@@ -30,7 +30,7 @@ export class LateReports {
     return { k: WARNING, ts, msg: lateText(kind, run, textOf(raw)) };
   }
 
-  /** Undefined for what belongs to no run. */
+  /** Undefined for work outside of any run. */
   private nameOf(n: number): string | undefined {
     if (n === NO_RUN) return undefined;
     const at = n % KEPT;
@@ -42,7 +42,7 @@ export class LateReports {
 
 const AWAIT = 'A promise without "await", a timer or an async callback of forEach outlived it: await all work in run.';
 
-/** @param run undefined for what belongs to no run */
+/** @param run undefined for work outside of any run */
 const lateText = (kind: LateKind, run: string | undefined, detail: string): string => {
   const after = run === undefined ? 'outside of any run' : `after ${run} had ended`;
   const advice = run === undefined ? 'Code of the module did it, not run or a hook: catch its errors there.' : AWAIT;

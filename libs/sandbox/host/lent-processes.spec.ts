@@ -15,7 +15,7 @@ const OUTCOME: RunOutcome = {
   endedAt: 0,
 };
 
-/** Process whose answers a test gives. */
+/** Process whose answers a test provides. */
 class FakeProcess implements Sandbox {
   living = true;
   spent = false;
@@ -65,7 +65,7 @@ describe('processes that are lent to calls', () => {
   };
   const lend = (pool: SandboxPool, workspaceId: string, key?: string): Promise<LentSandbox> =>
     pool.lend(workspaceId, key, spec);
-  /** Lends a process and gives it back, some time later. */
+  /** Lends a process and returns it some time later. */
   const use = async (pool: SandboxPool, workspaceId: string, key?: string): Promise<LentSandbox> => {
     const lent = await lend(pool, workspaceId, key);
     now += 1;
@@ -114,7 +114,7 @@ describe('processes that are lent to calls', () => {
     await one.giveBack();
     now += 1;
     await two.giveBack();
-    // The one that was used last is used again, so that the other one becomes idle for long.
+    // The most recently used process is used again, so that the other one stays idle.
     expect((await lend(pool, 'o', 'k')).sandbox).toBe(two.sandbox);
     expect(made).toHaveLength(2);
   });
@@ -198,7 +198,7 @@ describe('processes that are lent to calls', () => {
       now += 200;
       const lent = await Promise.all([lend(pool, 'c', 'k'), lend(pool, 'c', 'k')]);
       expect(living()).toEqual([false, true, true, true]);
-      // Beyond the bound while they are lent. So the first one that is idle has no place, and the second one has.
+      // Lent processes may exceed the bound. So there is no place for the first idle one, and one for the second.
       for (const one of lent) await one.giveBack();
       expect(living()).toEqual([false, true, false, true]);
     });

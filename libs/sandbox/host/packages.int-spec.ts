@@ -41,7 +41,7 @@ describe.each(available)('npm packages in $name', (level) => {
     }
   };
 
-  /** What the component logs in one run. */
+  /** Log lines of the component in one run. */
   const run = async (code: string, texts: PackageTexts): Promise<{ said: readonly string[]; error: unknown }> => {
     const source = new PackageFolder(texts);
     const { bundle, packages } = await inspected(code, source);

@@ -13,7 +13,7 @@ export interface ProcessCallerOptions {
   readonly masked?: (outcome: RunOutcome, secrets: readonly string[]) => RunOutcome;
 }
 
-/** Makes each call in a jailed process that serves nothing else meanwhile. */
+/** Makes each call in a jailed process that serves nothing else at that time. */
 export const processCaller = (options: ProcessCallerOptions): ComponentCaller => {
   const turns = new CallTurns(options.limits ?? DEFAULT_CALL_LIMITS);
   return {
@@ -64,7 +64,7 @@ const askOnce = async (
   }
 };
 
-/** The process gets the props with each call, because another call may have others. */
+/** Props are sent with each call, because another call may have others. */
 const specOf = async (name: string, request: CallRequest): Promise<SandboxSpec> => {
   const { workspaceId, bundleFile, props, packages, key } = request;
   return {

@@ -28,10 +28,10 @@ export const causeOf = ({ exitCode, signal, outOfMemory, stderr }: ProcessEnd, m
 
 export const userError = (code: string, message: string): UserError => ({ name: code, message, stack: '', code });
 
-/** What a process is asked to do. */
+/** Kind of work of a process. */
 export type Work = 'run' | 'hook' | ComponentCall['kind'];
 
-/** As an author calls it, and the setting of its time limit. Calls that a form waits for have a fixed one. */
+/** Author's name of the work, and the setting of its time limit. Calls for which a form waits have a fixed limit. */
 const WORK: Readonly<Record<Work, { readonly name: string; readonly setting?: string }>> = {
   run: { name: 'the run', setting: 'SLUICE_RUN_TIMEOUT_S' },
   hook: { name: 'the hook', setting: 'SLUICE_HOOK_TIMEOUT_S' },

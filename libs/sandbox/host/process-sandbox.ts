@@ -119,7 +119,7 @@ export class ProcessSandbox implements Sandbox {
     this.drains = true;
     for (const { reject } of this.sender.clear()) reject(this.gone());
     if (this.sent.notStarted().length === 0) return;
-    // Runs are given back only after the child's answer, because the child may be starting one right now.
+    // Runs are returned only after the child's answer, because the child may be starting one right now.
     this.watchdog.expectGiveBack();
     this.channel.send({ t: 'drop' });
   }
@@ -185,7 +185,7 @@ export class ProcessSandbox implements Sandbox {
     try {
       run.say(message, raw);
     } finally {
-      // A message that breaks a limit is counted too, because the run releases all that it counted.
+      // A message that breaks a limit is counted too, because the run releases all counted bytes.
       this.account.hold(run.heldBytes - before);
     }
   }
@@ -302,12 +302,12 @@ export class ProcessSandbox implements Sandbox {
   }
 }
 
-/** A moment that the child tells less than this before the one that it follows is imprecise. */
+/** A child's time that is earlier than the previous event by less than this is imprecise. */
 const IMPRECISE_MS = 1_000;
 
 /**
- * When something happened, as the child says, but not before `after` nor after `now`. A child whose wall clock is behind
- * the one that all processes share counts as of when it was heard.
+ * The child's time of an event, but not before `after` nor after `now`. When the child's wall clock is behind the clock
+ * that all processes share, the time of receipt counts.
  */
 const momentOf = (told: number, after: number, now: number): number =>
   told < after - IMPRECISE_MS ? now : Math.min(Math.max(told, after), now);

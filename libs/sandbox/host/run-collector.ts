@@ -48,7 +48,7 @@ export class RunCollector {
   private dbBytes = 0;
   private wireBytes = 0;
   private exited = false;
-  /** Time at which the run's code got control, as far as the host knows. 0 before that. */
+  /** Time at which the run's code started, as far as the host knows. 0 before that. */
   startedAt = 0;
   startOrder = 0;
   /** Time during which the host did not read from the process. It does not count towards the run's limit. */
@@ -118,7 +118,7 @@ export class RunCollector {
     this.exited = true;
   }
 
-  /** Takes a message of the run, except its start and end. Throws ProtocolBreach beyond a limit. */
+  /** Adds a message of the run, except its start and end. Throws ProtocolBreach beyond a limit. */
   say(message: OfRun, raw: Buffer): void {
     switch (message[0]) {
       case 'e':

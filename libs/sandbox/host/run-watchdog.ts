@@ -2,7 +2,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type RunCollector } from './run-collector.js';
 import { type SentRuns } from './sent-runs.js';
 
-/** Extra time, on top of a blocking run's limit, for a process to give back the runs it has not started. */
+/** Extra time, on top of a blocking run's limit, for a process to return the runs it has not started. */
 const GIVE_BACK_MS = 1_000;
 
 export interface WatchdogHost {
@@ -10,7 +10,7 @@ export interface WatchdogHost {
   alive(): boolean;
   /** Called when a run exceeded its limit. The run is undefined when something blocks the whole process. */
   onOverdue(run: RunCollector | undefined): void;
-  /** Called when the process has not given back its runs in time. */
+  /** Called when the process has not returned its runs in time. */
   onGiveBackOverdue(): void;
 }
 

@@ -74,7 +74,7 @@ interface Host {
   readonly clock: Clock;
   readonly memory: RunsMemory;
   readonly dataStores: DataStoreAccess | undefined;
-  /** Gives back what was taken for the process. Idempotent. */
+  /** Releases the resources of the process. Idempotent. */
   readonly release: () => void;
 }
 

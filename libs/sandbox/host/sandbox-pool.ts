@@ -193,7 +193,7 @@ export class SandboxPool {
     return [...this.entries.values(), ...this.draining, ...this.lent];
   }
 
-  /** The process that was used last, so that the others become idle for long. Ends those that may serve no call. */
+  /** Returns the most recently used process, so that the others stay idle. Ends processes that may serve no call. */
   private keptUnder(workspaceId: string, key: string): Entry | undefined {
     let latest: Entry | undefined;
     for (const entry of this.entries.values()) {
@@ -230,7 +230,7 @@ export class SandboxPool {
     this.endSurplus();
   }
 
-  /** Ends idle processes while more live than the pool may keep. */
+  /** Ends idle processes while there are more than the pool may keep. */
   private endSurplus(): void {
     const living = this.all().filter((entry) => entry.starting || entry.inner?.alive()).length;
     for (let surplus = living - this.maxWarm; surplus > 0; surplus--) {
@@ -335,8 +335,9 @@ export class SandboxPool {
   }
 
   /**
-   * Evicts the idlest process. Its slot is free once it has ended. When no process is idle and a waiting workspace is below its share, drains the oldest process of a workspace
-   * above its share. That process gives back the runs it has not started, and ends after the others.
+   * Evicts the idlest process. Its slot is free once it has ended. When no process is idle and a waiting workspace is
+   * below its share, drains the oldest process of a workspace above its share. That process returns the runs it has not
+   * started, and ends after the others.
    */
   private makeRoom(held: ReadonlyMap<string, Holding>): void {
     if (this.stopping.size + this.draining.size >= this.waiting.length) return;

@@ -4,7 +4,7 @@ import { type RunCollector } from './run-collector.js';
 
 /** Maximum number of runs in the child. Two frames, so that the child never waits for the host. */
 const WINDOW = 2 * MAX_BATCH;
-/** Bytes of events in the child beyond which it gets no more. */
+/** Bytes of events in the child beyond which no more are sent. */
 const WINDOW_BYTES = 4 * MB;
 
 /** Runs and hooks that the child has received and not ended, in the order in which they were sent. */
@@ -55,13 +55,13 @@ export class SentRuns implements Iterable<RunCollector> {
     this.bytes = 0;
   }
 
-  /** Notes that the run's code got control at `startedAt`. */
+  /** Notes that the run's code started at `startedAt`. */
   start(run: RunCollector, startedAt: number): void {
     run.startedAt = startedAt;
     run.startOrder = ++this.starts;
   }
 
-  /** Runs that the child may still give back. It gives back no hook. */
+  /** Runs that the child may still return. It returns no hook. */
   notStarted(): RunCollector[] {
     return [...this].filter((run) => !run.started && !run.beside);
   }
@@ -76,7 +76,7 @@ export class SentRuns implements Iterable<RunCollector> {
     return first;
   }
 
-  /** Returns the run that got control last. */
+  /** Returns the run that started last. */
   lastStarted(): RunCollector | undefined {
     let last: RunCollector | undefined;
     for (const run of this) if (run.started && run.startOrder >= (last?.startOrder ?? 0)) last = run;

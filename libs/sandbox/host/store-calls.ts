@@ -12,8 +12,8 @@ type Answer = Extract<HostMessage, { readonly t: 'a' }>;
 type SendAnswer = (answer: Answer, text: string | undefined, sent: () => void) => void;
 
 /**
- * Twice what a child of ours has unanswered. An answer may be read, and the next call arrive, before the socket reports
- * that it took the answer.
+ * Twice the calls that an honest child has unanswered. An answer may be read, and the next call arrive, before the
+ * socket reports that it sent the answer.
  */
 const MAX_UNANSWERED = 2 * STORE_CALLS;
 
@@ -39,7 +39,7 @@ export class StoreCalls {
 
   /** Starts a call, which is checked in its form (store-call.ts). Throws ProtocolBreach for a forged one. */
   receive([, n, id, op, store, key, number]: Call, raw: Buffer): void {
-    // A process that ended left the rest in its spill file. Nobody waits for the answers.
+    // Calls from the spill file of an ended process are dropped, because nothing waits for the answers.
     if (this.closed) return;
     if (!this.allowed(n, store)) throw new ProtocolBreach('a call to a data store that is no prop of the run');
     if (++this.unanswered > MAX_UNANSWERED)
@@ -50,7 +50,7 @@ export class StoreCalls {
     void this.answer(id, store, { op, key, number, value });
   }
 
-  /** Drops the answers that are still to come. The calls themselves go on. */
+  /** Drops outstanding answers. The calls themselves continue. */
   close(): void {
     this.closed = true;
   }
@@ -73,7 +73,7 @@ export class StoreCalls {
   };
 }
 
-/** Other errors than the author's are the platform's. Their texts may name what only the operator may read. */
+/** Errors other than the author's are the platform's, and only the operator may read their texts. */
 const errorOf = (thrown: unknown): StoreError =>
   thrown instanceof DomainError
     ? { code: thrown.code, message: thrown.message }

@@ -8,7 +8,7 @@ import { SandboxPool } from './sandbox-pool.js';
 
 const FACTS = { runId: 'act_1', workspaceId: 'o_1', ts: '2026-01-01T00:00:00.000Z', timeoutMs: 5_000 };
 
-/** Runs an action, which counts its calls in its module, and gives what `run` returned. */
+/** Runs an action that counts its calls in its module, and returns the value of `run`. */
 interface Action {
   (props?: Readonly<Record<string, BoundProp>>): Promise<unknown>;
   outcome(props?: Readonly<Record<string, BoundProp>>): Promise<CallOutcome>;
@@ -83,7 +83,7 @@ describe.each(['auto', 'process'] as const)('a warm process of an action, at the
     expect(logs.map(({ msg }) => msg)).toEqual(['calls: 1', 'line 2']);
   });
 
-  /** What a first call does that the second one would meet. */
+  /** Effects of a first call that the second one would see. */
   const LEFT: Readonly<Record<string, string>> = {
     'Object.prototype': `Object.prototype.toJSON = () => 'patched'; Object.defineProperty(Object.prototype, 'toJSON', { enumerable: false });`,
     'Array.prototype': `Array.prototype.map = () => ['patched'];`,
@@ -109,7 +109,7 @@ describe.each(['auto', 'process'] as const)('a warm process of an action, at the
 
   it.each(Object.entries(LEFT))('is not used again after a call that left %s', async (_what, body) => {
     const act = await save(`if (this.a) { ${body} } return count;`);
-    // Its own reply may suffer. The next call meets nothing of it.
+    // Its own reply may suffer. The next call sees no effect.
     await act.outcome({ a: value('x') });
     expect([await act(), await act()]).toEqual([1, 2]);
   });
@@ -160,7 +160,7 @@ describe.each(['auto', 'process'] as const)('a warm process of an action, at the
   });
 
   it('ends when work shows only after the call', async () => {
-    // A timer that is let go of is no reason to wait, so nothing tells of it before it runs.
+    // An unreferenced timer does not keep the process alive, so it shows only when it runs.
     const act = await save(`setTimeout(() => console.log('late'), 30).unref(); return count;`);
     expect(await act()).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -275,11 +275,11 @@ describe.each([...available.values()])('attacks in $name', (level) => {
     for (const [head, message] of [
       ['["d",1,0,{"name":"n","message":"m","stack":"","code":"c","__proto__":{"polluted":1}}]', /malformed message/],
       ['{"0":"e","1":1,"length":6,"__proto__":{"polluted":1}}', /a message that is no array/],
-      // Well-formed. The process's own next record is out of order.
+      // The record is well-formed, but the process's next record is then out of order.
       ['["r",1,200,{"__proto__":["x"],"constructor":"x"},0,0]', /a record out of order|malformed message/],
       ['["b",1,"__proto__",0]', /a record out of order/],
     ] as const) {
-      // Written at once, so before the process's own records of this run.
+      // Written at once, and so before the process's own records of this run.
       const forged = await attack(
         `const head = Buffer.from(args), raw = Buffer.from('{"polluted":1}'), record = Buffer.alloc(12);
          record.writeUInt32LE(2, 0); record.writeUInt32LE(head.length, 4); record.writeUInt32LE(raw.length, 8);

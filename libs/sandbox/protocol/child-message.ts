@@ -29,7 +29,7 @@ const isPlace = (value: unknown): boolean => {
   return isText(file, MAX_PLACE) && isNumber(line) && isNumber(column);
 };
 
-/** What is left for further texts and parts of one error. */
+/** Remaining room for texts and parts of one error. */
 interface ErrorRoom {
   chars: number;
   count: number;

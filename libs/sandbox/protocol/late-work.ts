@@ -1,11 +1,13 @@
-/** What code may do after its run has ended. Each is reported once a run (docs/reference/component-model.md#late-work). */
+/**
+ * Kinds of work after the end of a run. Each is reported once per run (docs/reference/component-model.md#late-work).
+ */
 export const LATE_KINDS = ['emit', 'log', 'respond', 'db', 'error', 'exit', 'store'] as const;
 export type LateKind = (typeof LATE_KINDS)[number];
 
 const KINDS: ReadonlySet<unknown> = new Set(LATE_KINDS);
 export const isLateKind = (value: unknown): value is LateKind => KINDS.has(value);
 
-/** Number that stands for no run: code of the module that no run called. */
+/** Number for code outside of any run, such as that of the module. */
 export const NO_RUN = 0;
 /** Length of the detail of one report, in UTF-16 units. */
 export const LATE_DETAIL_LENGTH = 1_000;
@@ -17,7 +19,7 @@ const MAX_RUNS = 1_024;
 
 /**
  * Remembers which kinds were reported for which run. Child and host each keep one and feed it the same reports, so the
- * host knows that a repeat is a breach. Of more than 1,024 runs, those before the latest forgotten one count as told.
+ * host knows that a repeat is a breach. Beyond 1,024 runs, all before the latest forgotten one count as reported.
  */
 export class ToldOnce {
   private readonly kinds = new Map<number, number>();
@@ -36,7 +38,7 @@ export class ToldOnce {
 
   private forgetOldest(): void {
     for (const n of this.kinds.keys()) {
-      // What belongs to no run is never forgotten.
+      // Reports outside of any run are never forgotten.
       if (n === NO_RUN) continue;
       this.kinds.delete(n);
       this.forgotten = Math.max(this.forgotten, n);

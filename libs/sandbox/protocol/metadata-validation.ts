@@ -47,7 +47,7 @@ const hasForm = (rule: FieldRule, value: unknown): boolean => {
 const isList = (of: FieldRule | 'props' | 'warnings', max: number, value: unknown): boolean => {
   if (of === 'props') return listOf(isProp, MAX_PROPS)(value);
   if (of === 'warnings') return listOf((each) => hasExactly(each, WARNING), max)(value);
-  // Few words can be refused here, because nothing but a hostile child says more of them.
+  // Words keep their own limit here without an explanation, because only a hostile child exceeds it.
   return listOf((each) => hasForm(of, each), of.kind === 'word' ? max : MAX_ENTRIES)(value);
 };
 

@@ -80,7 +80,7 @@ export const ERROR_LIMITS = {
 /** Size limit of a record from a child. */
 export const MAX_CHILD_RECORD_BYTES = 7 * MB;
 
-/** Number of a run, byte length of its event, and where the text holds the body, if it holds it once (BodyRange). */
+/** Number of a run, byte length of its event, and the place of the body if the text contains it once (BodyRange). */
 export type SentRun =
   readonly [n: number, bytes: number] | readonly [n: number, bytes: number, start: number, end: number];
 

@@ -7,7 +7,7 @@ import { tryLevel } from '../jail/detect.js';
 import { type Sandbox } from '../sandbox.js';
 import { ComponentSandboxes } from '../testing/component-sandboxes.js';
 
-/** Each level that this machine has; a level that it has not is skipped with the reason. */
+/** Every level of isolation. A level that this machine lacks is skipped with the reason. */
 const LEVELS = await Promise.all(
   (['jail (bwrap)', 'jail (unshare)', 'process'] as const).map(async (name) => [name, await tryLevel(name)] as const),
 );

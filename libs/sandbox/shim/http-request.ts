@@ -4,8 +4,8 @@ import { type HttpResponse, type RequestConfig } from './http-client.js';
 import { axios } from './platform.js';
 
 /**
- * What a component has made of the configured request: each field as the form writes it, or in a form that axios and
- * fetch know (docs/reference/component-model.md#http-request-changed).
+ * The request after changes by the component: each field as the form writes it, or in a form of axios or fetch
+ * (docs/reference/component-model.md#http-request-changed).
  */
 export interface ChangedRequest {
   readonly method?: unknown;
@@ -149,7 +149,7 @@ interface ReadAuth {
   readonly bearer?: string;
 }
 
-/** Without a type, what is there decides. */
+/** Without a type, the present fields decide. */
 const authOf = (auth: unknown): ReadAuth => {
   if (!isObject(auth)) return {};
   const { type, username, password, token } = auth;
@@ -164,7 +164,7 @@ const urlOf = (url: unknown): string => {
 };
 
 /**
- * What axios gets for the request.
+ * Configuration of axios for the request.
  * @param isForm whether the body is the object of the configured value, changed in place or not.
  */
 export const configOf = (request: ChangedRequest, isForm = true): RequestConfig => {

@@ -6,7 +6,7 @@ type Handlers<V> = [
   options?: AxiosInterceptorOptions,
 ];
 
-/** Interceptors of an instance of axios that may not exist yet. It gets them, in their order, when it is created. */
+/** Interceptors of an instance of axios that may not exist yet. They are added in their order when it is created. */
 export class LateInterceptors<V> {
   private readonly waiting = new Map<number, Handlers<V>>();
   /** Number in the instance, by the number that `use` returned. */

@@ -79,7 +79,7 @@ const summaryOf = ({ status, statusText, headers, data }: HttpResponse): Summary
 const isStream = (data: unknown): data is Readable =>
   typeof data === 'object' && data !== null && typeof (data as { pipe?: unknown }).pipe === 'function';
 
-/** What can be exported of a summary. A stream has no JSON. */
+/** The exportable form of a summary. A stream has no JSON. */
 const exportable = (summary: Summary): object => (isStream(summary.data) ? { ...summary, data: undefined } : summary);
 
 const explain = (error: unknown, exported: ExportValue | undefined): unknown => {
@@ -98,7 +98,7 @@ const explain = (error: unknown, exported: ExportValue | undefined): unknown => 
   return error;
 };
 
-/** Hides what cannot be written as JSON, or holds secrets, from logs and copies of a response. */
+/** Hides secrets, and values without JSON, from logs and copies of a response. */
 const withHidden = (response: HttpResponse): HttpResponse => {
   for (const key of ['config', 'request']) Object.defineProperty(response, key, { enumerable: false });
   return response;

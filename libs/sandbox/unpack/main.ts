@@ -38,7 +38,7 @@ const refuse = (reason: string): void => {
   isWanted = false;
 };
 
-/** Sends what has gathered, and resolves once the host asks for more. */
+/** Sends the gathered parts, and resolves once the host asks for more. */
 const flush = async (last: boolean): Promise<void> => {
   if (!isWanted) await new Promise<void>((resolve) => (wanted = resolve));
   isWanted = false;
@@ -67,7 +67,7 @@ class Refusal extends Error {}
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-/** Most bytes of an archive that an entry takes besides its content: headers, a long path, and what fills its block. */
+/** Most bytes of an archive for an entry besides its content: headers, a long path, and the padding of its block. */
 const ENTRY_BYTES = 4_096;
 
 const isGzip = (file: string): boolean => {
@@ -99,7 +99,7 @@ const archiveGuard = ({ bytes, entries }: UnpackLimits): Transform => {
 /** Longest package.json whose name is compared. */
 const MANIFEST_BYTES = 1024 * 1024;
 
-/** Refuses a package.json that names another package, as which it could pass in lists and in resolution. */
+/** Refuses a package.json that names another package, which it could impersonate in lists and in resolution. */
 const checkName = (text: string, packageName: string): void => {
   let name: unknown;
   try {
@@ -167,9 +167,9 @@ const unpack = async (file: string, limits: UnpackLimits, packageName?: string):
     };
     if (isGzip(file)) pipeline(createReadStream(file), createGunzip(), guard, failed);
     else pipeline(createReadStream(file), guard, failed);
-    // The types of streams differ, and the parser has what pipe uses.
+    // The types of the streams differ, but the parser has the methods that pipe uses.
     guard.pipe(parser);
-    // What follows the end of an archive stalls the parser until the deadline, so nothing of it is read.
+    // Data after the end of an archive would stall the parser until the deadline, so it is not read.
     parser.on('eof', () => {
       guard.unpipe(parser);
       setImmediate(() => parser.end());

@@ -69,7 +69,7 @@ export const wrongPath = (path: string): string | undefined => {
   const names = path.split('/');
   if (names.length > MAX_DEPTH) return `a path ${names.length} folders deep, at most ${MAX_DEPTH}`;
   if (names.some((name) => name === '..' || name === '.' || name === '')) return 'a path that leaves the package';
-  // Only the lock places packages within packages. Lowercased, because some file systems do not tell cases apart.
+  // Only the lock places packages within packages. Lowercased, because some file systems ignore case.
   if (names[0]?.toLowerCase() === 'node_modules') return 'a package of its own';
   return names.some((name) => Buffer.byteLength(name) > MAX_NAME) ? `a name of more than ${MAX_NAME} bytes` : undefined;
 };
