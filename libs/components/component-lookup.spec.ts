@@ -74,7 +74,7 @@ describe('GET /v1/components/{key or id}', () => {
     await save(codeOf({ key: 'theirs', version: '9.0.0' }), 'other');
     expect(dataOf(await call('get', '/v1/components/k', 'added'))['id']).toBe(ours['id']);
     expect(dataOf(await call('get', '/v1/components/k?org_id=o_2', 'added'))['id']).toBe(theirs['id']);
-    // Ids lead to whatever the caller may read.
+    // An id finds every component that the caller may read.
     expect(dataOf(await call('get', `/v1/components/${idOf(theirs['id'])}`, 'added'))['id']).toBe(theirs['id']);
     for (const [key, status, code] of [
       ['added', 404, 'component_not_found'],

@@ -39,7 +39,7 @@ export interface ComponentInspector {
 export interface ComponentCallRequest {
   readonly workspaceId: string;
   readonly bundleHash: string;
-  /** What its process needs beside the bundle. Absent for nothing. */
+  /** Packages that the process needs beside the bundle. Absent for none. */
   readonly packages?: PackagesBeside | undefined;
   /** Every prop, the dynamic ones included. A value is bound by its type. */
   readonly props: readonly ConfigurableProp[];

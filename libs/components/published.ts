@@ -9,7 +9,7 @@ import { type ConfigurableProp } from '#libs/component-model/component-metadata.
 export interface ImportedPackage {
   readonly name: string;
   readonly version: string;
-  /** Absent when it states none. */
+  /** Absent when the package states none. */
   readonly licence?: string;
 }
 
@@ -27,9 +27,9 @@ export interface SavedPackages {
   readonly cached: boolean;
   /** Each `name@version` once, sorted. */
   readonly uses: readonly string[];
-  /** Those that the code imports, and what a package imports without declaring it; 100 at most. */
+  /** Packages that the code imports, or a package without declaring them; 100 at most. */
   readonly imported: readonly ImportedPackage[];
-  /** Whether some of them stay beside the bundle, and whether they load machine code. Absent when none does. */
+  /** Whether packages stay beside the bundle, and whether they load machine code. Absent when none does. */
   readonly beside?: { readonly hasMachineCode: boolean };
 }
 
@@ -73,7 +73,7 @@ export interface ComponentSavedAgain {
   readonly data: { readonly url: string | null; readonly savedAt: number };
 }
 
-/** Same code, built again with other packages: all that can differ from what was saved before. */
+/** The same code was built again with other packages. Has every field that can differ from the saved component. */
 export interface ComponentPackagesRefreshed {
   readonly type: 'ComponentPackagesRefreshed';
   /** `dropped` has each `name@version` that is no longer among `uses`. Absent for none. */
@@ -95,16 +95,16 @@ export interface DeployableComponent {
   readonly name: string;
   readonly kind: 'source' | 'action';
   readonly bundleHash: string;
-  /** What its process needs beside the bundle. Absent for nothing. */
+  /** Packages that the process needs beside the bundle. Absent for none. */
   readonly packages?: PackagesBeside;
   readonly configurableProps: readonly ConfigurableProp[];
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   /** Absent for a component without additionalProps. */
   readonly hasAdditionalProps?: true;
-  /** What a refresh did to the packages. Absent without one. */
+  /** Changes of the packages by a refresh. Absent without one. */
   readonly packageChanges?: PackageChanges;
-  /** What inspection found at the first save. */
+  /** Warnings of the inspection at the first save. */
   readonly warnings?: readonly Warning[];
 }
 
@@ -117,7 +117,7 @@ export interface ComponentReference {
   /** Path of the code among `files`. */
   readonly fileName?: string;
   readonly key?: string;
-  /** Takes the newest npm packages, and builds the code again. */
+  /** Resolves the newest npm packages, and builds the code again. */
   readonly refreshPackages?: boolean;
 }
 
@@ -129,7 +129,7 @@ export interface AdditionalPropsRequest {
   readonly component: DeployableComponent;
   /** Values by prop, with secrets in clear. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What earlier calls added or changed. */
+  /** Props that earlier calls added or changed. */
   readonly dynamicProps: readonly ConfigurableProp[];
   readonly secrets: readonly string[];
 }
@@ -141,7 +141,7 @@ export interface AdditionalProps {
    * without the method. Rejects with DomainError component.additional_props_failed.
    */
   call(request: AdditionalPropsRequest): Promise<readonly ConfigurableProp[]>;
-  /** What a `dyp_…` names. Rejects with DomainError component.dynamic_props_not_found. */
+  /** Reads the props under a `dyp_…` id. Rejects with DomainError component.dynamic_props_not_found. */
   stored(id: string, workspaceId: string, componentId: string): Promise<readonly ConfigurableProp[]>;
 }
 

@@ -8,7 +8,7 @@ import { type AdditionalProps, type AdditionalPropsRequest, withDynamicProps } f
 import { DynamicPropsStore } from './dynamic-props.js';
 
 export interface AnsweredProps {
-  /** What differs from the component's own props. */
+  /** Props that differ from the component's own. */
   readonly dynamicProps: readonly ConfigurableProp[];
   readonly logs: CallOutcome['logs'];
 }

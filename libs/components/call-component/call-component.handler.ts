@@ -60,7 +60,7 @@ interface Form {
   readonly dynamicProps: readonly ConfigurableProp[];
 }
 
-/** Calls what a form for the props of a component needs: options, and additionalProps. */
+/** Calls of a form for the props of a component: options and additionalProps. */
 @Injectable()
 export class ComponentForms {
   constructor(
@@ -111,7 +111,7 @@ export class ComponentForms {
   }
 }
 
-/** Texts of secret props that were given. */
+/** Texts of the given secret props. */
 export const secretsIn = (
   props: readonly ConfigurableProp[],
   values: Readonly<Record<string, unknown>>,
@@ -178,7 +178,7 @@ const labelled = (option: Option): OptionWithLabel =>
     ? (option as OptionWithLabel)
     : { label: String(option), value: option };
 
-/** The answer of a process that ran the component's code. Undefined for anything else than a list of options. */
+/** Checks the answer of a process that ran the component's code. Undefined for anything but a list of options. */
 const answerIn = (text: string): OptionsAnswer | undefined => {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || !('options' in value)) return undefined;

@@ -6,7 +6,7 @@ import { derivedId, shownId } from '#libs/kernel/ids.js';
 import { VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 
-/** Records that one workspace may have. A further one takes the place of another. */
+/** Records that one workspace may have. A further one replaces another. */
 export const PLACES = 256;
 
 interface StoredProps {
@@ -15,7 +15,7 @@ interface StoredProps {
 }
 
 /**
- * Keeps what additionalProps returned under a `dyp_…` id, which is derived from the content. The id also names the place
+ * Stores results of additionalProps under a `dyp_…` id, which is derived from the content. The id also names the place
  * of the record, so a workspace has a fixed number of them (docs/adr/0023-calls-of-components.md).
  */
 @Injectable()

@@ -23,7 +23,7 @@ export class CalledEventNames implements EventNames {
   }
 }
 
-/** The answer comes from a process that ran the component's code, so nothing about it is certain. */
+/** Checks the answer, which comes from a process that ran the component's code. */
 const namesIn = ({ status, value, error }: CallOutcome, prop: string): readonly string[] | null => {
   if (status !== 'ok' || value === undefined) {
     const told = error ? `${error.name}: ${error.message}` : 'ProcessExited: its process sent no answer';

@@ -27,7 +27,7 @@ const metadata = (over: Partial<ComponentMetadata> = {}): ComponentMetadata => (
   ...over,
 });
 
-/** Refusal of metadata from the child process. The structural check there lets all of these cases through. */
+/** Refusal of metadata from the child process. The structural check there accepts all of these cases. */
 const refusal = (over: Partial<ComponentMetadata>): DomainError => {
   const fromChild = parseMetadata(Buffer.from(JSON.stringify(metadata(over))));
   try {

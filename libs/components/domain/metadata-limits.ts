@@ -23,7 +23,7 @@ export const boundedMetadata = (given: ComponentMetadata): ComponentMetadata => 
   return metadata;
 };
 
-/** The same for the props that additionalProps returned. */
+/** Checks the props that additionalProps returned in the same way. */
 export const boundedProps = (given: readonly ConfigurableProp[]): readonly ConfigurableProp[] => {
   const props = wellFormed(given) as readonly ConfigurableProp[];
   checkSize('props', props.length, METADATA_LIMITS.props, 'props');

@@ -18,7 +18,7 @@ export type FetchText = (
 /** Endings in the bundler's order (libs/sandbox/bundler/imports.ts). */
 const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.json', '/index.mjs', '/index.js', '/index.ts'];
 const AT_ONCE = 6;
-/** Addresses that a crawl may ask for, for each file that it may keep. Most names are tried with several endings. */
+/** Addresses that a crawl may request per file that it may keep. Most names are tried with several endings. */
 const ADDRESSES_PER_FILE = 5;
 /** Time limit of a component with everything that it imports. */
 const CRAWL_MS = 30_000;
@@ -63,7 +63,7 @@ export const crawled = async (fetchText: FetchText, limits: CodeLimits, url: str
 };
 
 interface Wanted {
-  /** URL as imported. It is tried as it is, then with the usual endings. */
+  /** Imported URL. It is tried unchanged, then with the usual endings. */
   readonly url: URL;
   readonly depth: number;
 }

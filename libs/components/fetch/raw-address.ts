@@ -1,4 +1,4 @@
-/** Tells how the raw file behind a web page is addressed, for the usual hosts of code. */
+/** Finds the address of the raw file behind a web page, for the usual hosts of code. */
 export const rawAddressHint = (page: string): string => {
   const { hostname, pathname, origin } = new URL(page);
   const github = /^\/([^/]+)\/([^/]+)\/(?:tree|edit|blame|raw)\/(.+)$/.exec(pathname);

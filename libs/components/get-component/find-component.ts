@@ -9,7 +9,7 @@ import { REGISTRY, type RegistryDoc } from '../registry/registry.projection.js';
 
 export interface FoundComponent {
   readonly doc: ComponentDoc;
-  /** Workspace in which a call acts that names the component so. */
+  /** Workspace in which a call with this reference acts. */
   readonly workspaceId: string;
 }
 
@@ -33,7 +33,10 @@ export const findComponent = async (
   return doc && caller.workspaceIds.includes(doc.workspaceId) ? { doc, workspaceId: doc.workspaceId } : undefined;
 };
 
-/** The newest version in the workspace, then the one saved last, else the component that the registry lists. */
+/**
+ * Finds the newest version in the workspace, among equal ones the last saved, else the component that the registry
+ * lists.
+ */
 export const componentByKey = async (
   readModels: ReadModelStore,
   key: string,

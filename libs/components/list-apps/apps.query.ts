@@ -72,7 +72,7 @@ const seenApps = async (readModels: ReadModelStore, workspaceId: string): Promis
   return [...slugs].sort().map((slug) => ({ id: derivedId('app', slug), slug }));
 };
 
-/** The same rules as a page of a read model: behind `after` and before `before`, or right before `before` alone. */
+/** Cuts a page by the rules of a read model: behind `after` and before `before`, or right before `before` alone. */
 const pageOf = (all: readonly SeenApp[], { limit, after, before }: Omit<PageQuery, 'where'>): Page<SeenApp> => {
   const from = after === undefined ? 0 : placeOf(all, after) + 1;
   const to = before === undefined ? all.length : placeOf(all, before);

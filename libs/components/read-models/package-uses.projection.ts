@@ -3,13 +3,13 @@ import { type Projection } from '#libs/kernel/projection.js';
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type ComponentEvent, type ComponentPackagesRefreshed } from '../published.js';
 
-/** That a component uses a version of an npm package. */
+/** Use of a version of an npm package by a component. */
 export interface PackageUseDoc extends Doc {
   readonly workspaceId: string;
   readonly package: string;
   /** `name@version` */
   readonly packageVersion: string;
-  /** Time of the save or refresh that brought it, in fixed width. */
+  /** Time of the save or refresh that added it, in fixed width. */
   readonly sort: string;
   readonly componentId: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export const PACKAGE_USES: CollectionSchema = {
 
 const TYPES: readonly string[] = ['ComponentSaved', 'ComponentPackagesRefreshed'] satisfies ComponentEvent['type'][];
 
-/** One document for each version that the lock of a component holds. */
+/** One document for each version in the lock of a component. */
 export const packageUsesProjection: Projection<PackageUseDoc> = {
   name: PACKAGE_USES.name,
   schema: PACKAGE_USES,

@@ -1,36 +1,36 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** How far the files of one source of the registry are. */
+/** Progress of the files of one source of the registry. */
 export interface SourceProgress {
   /** Files that look like components. */
   readonly files: number;
-  /** Those that are built, or failed. */
+  /** Files that are built, or failed. */
   readonly done: number;
   readonly failed: number;
 }
 
-/** What a server has made of the registry's folder. Times are epoch milliseconds. */
+/** Progress of a server with the registry's folder. Times are epoch milliseconds. */
 export interface BuildStatus {
-  /** Files that were copied later are not among these. */
+  /** Time of the look at the folder. Files that were copied later are not included. */
   readonly startedAt: number;
-  /** While it builds, a server that runs tells this every second. */
+  /** Time of the last report, which a running server writes every second while it builds. */
   readonly updatedAt: number;
   /** Null while it builds. */
   readonly endedAt: number | null;
   /** By the first folder of the path; the empty name stands for files in the folder itself. */
   readonly sources: Readonly<Record<string, SourceProgress>>;
   readonly building: readonly string[];
-  /** The first 1,000 that could not be built. */
+  /** The first 1,000 files that could not be built. */
   readonly failed: readonly { readonly path: string; readonly reason: string }[];
 }
 
 const MOST_FAILED = 1_000;
 const MOST_REASON_CHARS = 500;
-/** Its name begins with a dot, so it is no file of the registry. */
+/** The name begins with a dot, so it is not a file of the registry. */
 const FILE = '.build.json';
 
-/** Counts what becomes of the files of the registry. */
+/** Counts the built and failed files of the registry. */
 export class BuildProgress {
   private readonly startedAt: number;
   private readonly sources = new Map<string, SourceProgress>();
@@ -87,14 +87,14 @@ export class BuildProgress {
 /** Name of the source that a file of the registry came with. */
 export const sourceOfFile = (file: string): string => (file.includes('/') ? (file.split('/', 1)[0] ?? '') : '');
 
-/** Leaves the status beside the files, for `sluice registry list`. Readers see the former one or this one, whole. */
+/** Writes the status beside the files, for `sluice registry list`. Readers see either the former or the new status. */
 export const writeBuildStatus = async (dir: string, status: BuildStatus): Promise<void> => {
   const file = path.join(dir, FILE);
   await writeFile(`${file}.new`, JSON.stringify(status));
   await rename(`${file}.new`, file);
 };
 
-/** Undefined when no server has looked at the folder, or none may write there. */
+/** Undefined when no server has read the folder, or none may write there. */
 export const readBuildStatus = async (dir: string): Promise<BuildStatus | undefined> => {
   const text = await readFile(path.join(dir, FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -7,7 +7,7 @@ import { BuildProgress, writeBuildStatus } from './build-progress.js';
 import { registryFolder } from './registry-folder.js';
 import { type RegistrySync } from './registry-sync.js';
 
-/** Time between two looks at the folder. */
+/** Interval of reading the folder. */
 const EVERY_MS = 5_000;
 const TELL_MS = 1_000;
 const LOG_EVERY = 10;
@@ -72,8 +72,8 @@ export const keepRegistry = ({ dir, sync, logger, everyMs = EVERY_MS }: KeptRegi
 };
 
 /**
- * Tells how far the registry is, while it is built: beside its files for `sluice registry list`, every second, and in the
- * log every ten. A folder in which the server may not write stays without, and the log says so once.
+ * Reports the progress while the registry is built: every second in a file beside its files for `sluice registry list`,
+ * and every ten in the log. A folder that the server may not write to has no such file, which the log reports once.
  */
 const tellProgress = (
   dir: string,

@@ -17,7 +17,7 @@ export interface RegistryEntry {
   readonly path: string;
 }
 
-/** A key of the registry leads to this component from now on. */
+/** From this event on a key of the registry leads to this component. */
 export interface RegistryEntryListed {
   readonly type: 'RegistryEntryListed';
   readonly data: RegistryEntry;

@@ -6,15 +6,15 @@ import { crawled, type FetchText } from '../fetch/crawled-fetcher.js';
 import { sourceOfFile } from './build-progress.js';
 import { type CodeLimits, type FetchedComponent } from '../ports.js';
 
-/** Files below the folder that are looked at. */
+/** Most files below the folder that are read. */
 const MAX_FILES = 50_000;
 /** Folders without components. One whose name begins with a dot is skipped too, because a copy may be filling it. */
 const SKIPPED = new Set(['node_modules', 'test', 'tests']);
-/** What a compiler made of other files, in a repository. A package of the npm registry may have nothing else. */
+/** Folders with the output of a compiler, in a repository. A package of the npm registry may have nothing else. */
 const COMPILED = /(?:^|\/)dist\//;
 const CODE = /\.(?:[cm]?js|[cm]?ts)$/;
 const NOT_A_COMPONENT = /\.app\.[cm]?[jt]s$|\.(?:test|spec)\.[cm]?[jt]s$|\.d\.[cm]?ts$/;
-/** What the text of a component holds. The text is matched, never parsed or run. */
+/** Pattern in the text of a component. The text is matched, never parsed or run. */
 const DECLARES_KEY = /\bkey["']?\s*:\s*["'`][\w.@/-]{1,200}["'`]/;
 
 export interface RegistryFolder {
@@ -22,7 +22,7 @@ export interface RegistryFolder {
   fingerprint(): Promise<string>;
   /** Paths of the files that look like components, in order. Rejects when the folder is missing or too large. */
   candidates(): Promise<readonly string[]>;
-  /** A candidate with everything that it imports by a relative path. Rejects with DomainError component.*. */
+  /** Reads a candidate with everything that it imports by a relative path. Rejects with DomainError component.*. */
   read(candidate: string): Promise<FetchedComponent>;
 }
 

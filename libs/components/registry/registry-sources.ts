@@ -13,13 +13,13 @@ export interface RegistrySource {
   readonly kind: 'folder' | 'git' | 'npm';
   /** Commit of a repository, version of a package, or null. */
   readonly revision: string | null;
-  /** As its package.json states it, else `none stated`, with the name of its licence file if it has one. */
+  /** Licence in its package.json, else `none stated`, with the name of its licence file if it has one. */
   readonly license: string;
   /** Epoch milliseconds of the last copy. */
   readonly updatedAt: number;
 }
 
-/** Gives the files of an npm package to `use`, and takes them back afterwards. */
+/** Calls `use` with the files of an npm package, and removes them afterwards. */
 export interface RegistryPackages {
   /** @param specifier `name` or `name@range`. Resolves with the version. Rejects with an error that names the package. */
   fetch(specifier: string, use: (folder: string) => Promise<void>): Promise<string>;
@@ -36,12 +36,12 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const FACTS = '.source.json';
 const NPM = 'npm:';
 const GIT_TIMEOUT_MS = 300_000;
-/** Nothing of these is part of a component. */
+/** Folders without parts of components. */
 const LEFT_OUT = new Set(['.git', 'node_modules']);
 
 /**
- * Folders of components below the registry's own. Each is made aside and moved into place whole, so a running server
- * never sees half of it.
+ * Folders of components below the registry's own. Each is made elsewhere and then moved into place, so a running server
+ * never sees an incomplete one.
  */
 export class RegistrySources {
   constructor(private readonly options: RegistrySourcesOptions) {}
@@ -174,7 +174,7 @@ const licenceIn = async (folder: string): Promise<string> => {
   return file === undefined ? NO_LICENCE : `${NO_LICENCE}, see its ${file}`;
 };
 
-/** Empty for what is no regular file: a repository may hold a link to anything. */
+/** Empty for anything but a regular file, because a repository may contain a link to any path. */
 const smallText = async (file: string): Promise<string> => {
   const facts = await lstat(file).catch(() => undefined);
   return facts?.isFile() === true && facts.size <= MOST_BYTES ? readFile(file, 'utf8') : '';

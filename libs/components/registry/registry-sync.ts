@@ -28,10 +28,10 @@ export interface Synced {
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Builds at once. The registry is a workspace like any other, so users' builds take turns with it. */
+/** Concurrent builds. The registry is a workspace like any other, so users' builds take turns with it. */
 const AT_ONCE = 2;
 
-/** Makes the registry equal to its folder. One process at a time does it, and a repeat changes nothing. */
+/** Makes the registry equal to its folder, in one process at a time. A repeat changes nothing. */
 @Injectable()
 export class RegistrySync {
   constructor(
@@ -40,7 +40,7 @@ export class RegistrySync {
     private readonly saver: SaveComponentHandler,
   ) {}
 
-  /** @param progress told about every file of the folder that looks like a component. */
+  /** @param progress called with every file of the folder that looks like a component. */
   async sync(folder: RegistryFolder, signal: AbortSignal, progress: BuildProgress): Promise<Synced> {
     const before = new Map<string, RegistryEntry>();
     for await (const entry of registryEntries(this.readModels)) before.set(entry.key, entry);
@@ -122,7 +122,7 @@ class Listing {
     this.pending = new Set(candidates);
   }
 
-  /** Takes what came of a file; undefined for none. Resolves once its key leads to what wins so far. */
+  /** Adds the result of a file; undefined for none. Resolves once its key leads to the winner so far. */
   async take(path: string, entry: RegistryEntry | undefined): Promise<void> {
     this.pending.delete(path);
     if (!entry) return;
@@ -132,13 +132,13 @@ class Listing {
     if (!other || wins(entry, other)) this.winners.set(key, entry);
     await this.turns.run(async () => {
       const [winner, now] = [this.winners.get(key), this.listed.get(key)];
-      // The file of the listed one may win again, so the key does not lead to an older version meanwhile.
+      // The file of the listed component may win again, so the key must not lead to an older version until then.
       const mayWin = winner && now && this.pending.has(now.path) && !wins(winner, now);
       if (winner && mayWin !== true) await this.list(winner);
     });
   }
 
-  /** To be called when no file is pending. */
+  /** Call it when no file is pending. */
   async finish(): Promise<Pick<Synced, 'listed' | 'removed' | 'kept'>> {
     for (const winner of this.winners.values()) await this.list(winner);
     const gone = [...this.before.keys()].filter((key) => !this.winners.has(key));

@@ -5,7 +5,7 @@ import { type RegistryEntry, type RegistryEvent } from './registry-entry.js';
 
 export interface RegistryDoc extends Doc {
   readonly key: string;
-  /** The same for all entries, so that they can be read in pages. */
+  /** Equal for all entries, so that they can be read in pages. */
   readonly registry: string;
   /** Its id, because the order does not matter. */
   readonly sort: string;

@@ -9,7 +9,7 @@ export interface InspectionRequest {
   readonly userId: string;
   /** Concurrent inspections of one component share one result. */
   readonly componentId: string;
-  /** Size of its code, which stays in memory while it waits. */
+  /** Size of the code, which stays in memory while the inspection waits. */
   readonly bytes: number;
 }
 

@@ -34,7 +34,7 @@ export class SaveComponentController {
     const { component_code: code, component_url: url, file_name: fileName } = body;
     const files = filesOf(params['files']);
     const given = {
-      // An empty text is no code, as when a variable of the shell is not set.
+      // An empty text is not code; a variable of the shell may not be set.
       ...(typeof code === 'string' && code !== '' ? { code } : {}),
       ...(typeof url === 'string' ? { url } : {}),
       ...(files ? { files } : {}),

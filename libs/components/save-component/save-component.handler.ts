@@ -52,7 +52,7 @@ export interface ComponentCode {
   /** Path of the code among `files`. */
   readonly fileName?: string;
   readonly files?: Readonly<Record<string, string>>;
-  /** Takes the newest npm packages, and builds known code again. */
+  /** Resolves the newest npm packages, and builds known code again. */
   readonly refreshPackages?: boolean;
 }
 
@@ -106,7 +106,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   }
 
   async execute({ given, context }: SaveComponent): Promise<SaveComponentResult> {
-    // 1. Take the given code, or fetch it.
+    // 1. Use the given code, or fetch it.
     const source = await this.sourceOf(given, context);
     checkCodeSize(source.code, source.files ?? {}, this.limits);
     const id = componentIdOf(context.workspaceId, source.code, source.files, given.fileName);
@@ -250,7 +250,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     }
   }
 
-  /** Tries code without a file name as TypeScript when it is no JavaScript. Undefined when it is neither. */
+  /** Tries code without a file name as TypeScript when it is not JavaScript. Undefined when it is neither. */
   private async asTyped(
     as: (fileName: string) => ReturnType<ComponentInspector['inspect']>,
   ): Promise<Awaited<ReturnType<ComponentInspector['inspect']>> | undefined> {
@@ -276,7 +276,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       const seen = position ?? (await this.store.lastPosition());
       return { component: state.component, code, position: seen, revision: Number(revision) };
     } catch (error) {
-      // Other requests keep refreshing the same component, so it is saved all the same.
+      // Other requests keep refreshing the same component, so it is saved in any case.
       const known = error instanceof RevisionConflict && !refreshed ? await this.find(data.componentId) : undefined;
       if (!known) throw error;
       return { ...known, code, position: await this.store.lastPosition() };

@@ -3,7 +3,7 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type FetchedComponent } from '../ports.js';
 import { type ComponentSaved, type ImportedPackage, type SavedPackages } from '../published.js';
 
-/** What is needed beside the code to build it again. */
+/** Data beside the code from which it can be built again. */
 type CodeParts = Pick<FetchedComponent, 'fileName' | 'files'>;
 
 type Saved = Pick<ComponentSaved['data'], 'packages'>;

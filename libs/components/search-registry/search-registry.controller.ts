@@ -35,7 +35,7 @@ class SearchRegistryDto {
   @Min(0)
   @Max(1)
   similarity_threshold?: number;
-  /** Taken for compatibility, and ignored. */
+  /** Accepted for compatibility, and ignored. */
   @Meaning('Whether the answer tells the similarities; false by default')
   @IsOptional()
   @IsString()
