@@ -219,7 +219,7 @@ export class AddressPolicy {
     throw this.noted(refusedFor(host, address, reason));
   }
 
-  /** Tells `onRefused` of a refusal that another part of the guard decided. Returns it. */
+  /** Reports to `onRefused` a refusal that another part of the guard decided. Returns it. */
   noted(refused: EgressRefused): EgressRefused {
     this.options.onRefused?.(refused);
     return refused;
@@ -234,8 +234,8 @@ export class AddressPolicy {
   }
 
   /**
-   * The refusal that a connection to this host of a URL will meet, as far as its text tells. Undefined for a permitted
-   * address, and for a name other than localhost, because nothing is looked up.
+   * The refusal of a connection to this host of a URL, as far as its text shows. Undefined for a permitted address, and
+   * for a name other than localhost, because no name is looked up.
    */
   refusalOfHost(host: string): EgressRefused | undefined {
     const addresses = isLocalhost(host) ? ['127.0.0.1', '::1'] : isSpelledOut(host) ? [hostnameOf(host)] : [];

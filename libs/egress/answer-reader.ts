@@ -1,6 +1,6 @@
 import { type Socket } from 'node:net';
 
-/** What could be read of an answer that the HTTP client refused: `answer` of the error with which its request fails. */
+/** The readable part of an answer that the HTTP client refused: `answer` of the error with which its request fails. */
 export interface ReadAnswer {
   /** 200 to 999. */
   readonly status: number;
@@ -9,7 +9,7 @@ export interface ReadAnswer {
   readonly body: Buffer;
 }
 
-/** Headers beyond this go to the client unread. The client refuses them, and the status line counts. */
+/** Headers beyond this are passed to the client unread. The client refuses them, and the status line counts. */
 const MAX_HEAD_BYTES = 64 * 1024;
 /** Informational answers (1xx) of one request together. */
 const MAX_INTERIM_BYTES = 1024 * 1024;
@@ -22,10 +22,10 @@ const STATUS_LINE_BYTES = 40;
 const RETRY_AFTER = /[\r\n]retry-after[ \t]*:[ \t]*([^\r\n]*)/i;
 
 /**
- * Reads the heads of answers before the HTTP client does, which refuses many that a person can read
- * (docs/reference/delivery.md#answers-read). Drops informational answers, which the client takes for an error. Hands over
- * a final head once it is complete. If the connection fails later, for example because the client refuses the head, the
- * error gets the ReadAnswer as `answer`. The client closes such a connection, so no second request is sent on it.
+ * Reads the heads of answers before the HTTP client, which refuses many that are readable
+ * (docs/reference/delivery.md#answers-read). Drops informational answers, which the client treats as an error. Passes
+ * on a final head once it is complete. If the connection fails later, for example because the client refuses the head,
+ * the error gets the ReadAnswer as `answer`. The client closes such a connection, so no second request is sent on it.
  *
  * Replaces `read` and `write` of the socket, because another stream in between would cost each delivery a copy. Undici
  * reads only with `read`, and writes a request only once the answer before it is complete.
@@ -50,7 +50,7 @@ export const readAnswers = (socket: Socket): void => {
     head.expect();
     return write(...args);
   };
-  // Comes before the client's own listener, which is added after the connect.
+  // Added before the client's own listener, which follows after the connect.
   socket.on('error', (error) => {
     const answer = head.answer();
     if (answer !== undefined) Object.assign(error, { answer });
@@ -59,9 +59,9 @@ export const readAnswers = (socket: Socket): void => {
 
 /** Finds the final head among the bytes that follow a request. */
 class AnswerHead {
-  /** A request was written, and the final head has not been handed over. */
+  /** A request was written, and the final head has not been passed on. */
   isExpected = false;
-  /** Bytes of the head: those of one chunk, or of a buffer of its own. */
+  /** Bytes of the head: a part of one chunk, or a separate buffer. */
   private bytes: Buffer = NO_BYTES;
   private length = 0;
   private scanned = 0;
@@ -95,7 +95,7 @@ class AnswerHead {
     }
   }
 
-  /** The answer as far as it has arrived, with its final status. */
+  /** The arrived part of the answer, with its final status. */
   answer(): ReadAnswer | undefined {
     const head = this.startOf(this.end < 0 ? this.length : this.end);
     const status = Number(STATUS_LINE.exec(head)?.[1] ?? 0);

@@ -57,7 +57,7 @@ describe('openEgressSocket', () => {
     return socket;
   };
 
-  /** Reads until the other side ends or breaks off. */
+  /** Reads until the other side ends or closes the connection. */
   const textOf = (socket: Socket): Promise<string> =>
     new Promise((resolve) => {
       const chunks: Buffer[] = [];

@@ -35,11 +35,11 @@ export interface EgressSocketOptions {
   readonly lookup?: GuardedLookup;
   /** The operator's proxy. */
   readonly proxy?: OutgoingProxy | undefined;
-  /** Whose look-ups take turns with those of others. */
+  /** Workspace whose look-ups take turns with those of others. */
   readonly workspaceId?: string;
   /** Turns that all sockets of the process share. */
   readonly turns?: EgressTurns;
-  /** For tests: asks for records besides addresses. */
+  /** For tests: looks up records besides addresses. */
   readonly records?: RecordResolver;
 }
 

@@ -10,7 +10,7 @@ import { type EgressSocket, type EgressSocketLimits, egressTurns, openEgressSock
 
 interface Held {
   readonly socket: Promise<EgressSocket>;
-  /** Processes that use it. */
+  /** Number of processes that use the socket. */
   users: number;
 }
 
@@ -45,8 +45,8 @@ export class EgressSockets {
   }
 
   /**
-   * Path of the source's socket, until it is released as often. Its connections count under `countedAs`, and its look-ups
-   * take turns with those of other workspaces.
+   * Acquires the path of the source's socket, which is open until it is released as often. Its connections count under
+   * `countedAs`, and its look-ups take turns with those of other workspaces.
    */
   async pathFor(workspaceId: string, sourceId: string, countedAs = sourceId): Promise<string> {
     let held = this.open.get(sourceId);
@@ -73,7 +73,7 @@ export class EgressSockets {
     this.open.delete(sourceId);
     const closed = held.socket.then((socket) => socket.close());
     this.closing.add(closed);
-    // A failure is that of close(), which waits for it.
+    // close() waits for this and reports a failure.
     closed.then(
       () => this.closing.delete(closed),
       () => undefined,

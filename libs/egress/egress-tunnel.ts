@@ -223,7 +223,7 @@ export class EgressTunnel {
       else if (!to.write(chunk)) from.pause();
     });
     to.on('drain', () => from.resume());
-    // On a half-close the other direction goes on. A paused socket may have ended already.
+    // On a half-close the other direction continues. A paused socket may have ended already.
     if (from.readableEnded) to.end();
     else from.on('end', () => to.end());
     from.resume();

@@ -8,7 +8,7 @@ interface Usage {
   received: number;
 }
 
-/** Sources that are counted. Beyond it the one that was used longest ago is forgotten. */
+/** Most sources that are counted. Beyond it the least recently used one is forgotten. */
 const MOST_COUNTED = 10_000;
 /** Sources that a scrape shows, because each is a time series. */
 const MOST_SHOWN = 100;

@@ -64,7 +64,7 @@ export const fetchText = async (url: string, limits: FetchLimits): Promise<Fetch
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted === true) stop();
   try {
-    // undici heeds an abort only once it has a connection, and a look-up or a full pool may keep it waiting.
+    // undici observes an abort only once it has a connection, and a look-up or a full pool may delay that.
     return await withDeadline(follow(walk, aborter.signal, limits), timeoutMs, () => {
       const text = `${walk.current.href} did not answer in full within ${timeoutMs} ms`;
       return new FetchError('TIMEOUT', text, walk.current.href, walk.status);
@@ -75,7 +75,7 @@ export const fetchText = async (url: string, limits: FetchLimits): Promise<Fetch
   }
 };
 
-/** Where a fetch is. */
+/** State of a fetch. */
 interface Walk {
   current: URL;
   /** Status of the answer of `current`, once there is one. */

@@ -20,7 +20,7 @@ export interface EgressOptions extends PolicyOptions {
   readonly keepAliveMs?: number;
   /** PEM certificates trusted besides the default ones, for operators with their own authority. */
   readonly ca?: readonly string[];
-  /** The operator's proxy, through which all connections go that it is not exempt from. */
+  /** The operator's proxy for all connections, except to exempt hosts. */
   readonly proxy?: Pick<OutgoingProxyOptions, 'server' | 'noProxy' | 'resolvesNames' | 'logger'> | undefined;
   /** For tests. */
   readonly resolver?: Resolver;

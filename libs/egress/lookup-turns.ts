@@ -13,11 +13,11 @@ export interface LookupTurnLimits {
 }
 
 /**
- * libuv gives the system's resolver half of its four threads, and a look-up holds its thread until the resolver gives up.
- * One workspace holds one, so that its slow names leave the other to everyone else.
+ * libuv reserves half of its four threads for the system's resolver, and a look-up occupies its thread until the
+ * resolver gives up. One workspace may occupy one, so that its slow names leave the other to all others.
  */
 export const SYSTEM_LOOKUPS: LookupTurnLimits = { atOnce: 2, atOnceEach: 1, held: 256, heldInAll: 4_096 };
-/** Questions for other records take no thread. */
+/** Look-ups of other records need no thread. */
 export const RECORD_LOOKUPS: LookupTurnLimits = { atOnce: 32, atOnceEach: 4, held: 256, heldInAll: 4_096 };
 
 /** Look-ups of components, in turns by workspace (docs/reference/limits.md#name-lookups). */
@@ -32,7 +32,7 @@ export class LookupTurns {
 
   /**
    * Runs the look-up in its turn and keeps the turn until it ends, because it cannot be cancelled. Settles as it does;
-   * rejects with the code TOO_MANY_LOOKUPS when too many run or wait, and CLOSED when nobody waits any more.
+   * rejects with the code TOO_MANY_LOOKUPS when too many run or wait, and CLOSED when no caller waits any more.
    */
   async run<T>(workspaceId: string, isWanted: () => boolean, look: () => Promise<T>): Promise<T> {
     const over = this.held.tryHold({ workspace: workspaceId }, 1);

@@ -10,7 +10,7 @@ import { type LookupTurns } from './lookup-turns.js';
 const RECORDS = ['CAA', 'CNAME', 'MX', 'NAPTR', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'] as const;
 type RecordType = (typeof RECORDS)[number];
 
-/** Asks for the records of a name. Rejects with the code of the resolver (`ENOTFOUND`, `ENODATA`, …). */
+/** Looks up the records of a name. Rejects with the code of the resolver (`ENOTFOUND`, `ENODATA`, …). */
 export type RecordResolver = (name: string, type: RecordType) => Promise<unknown>;
 
 /** Bytes of one answer. */
@@ -20,10 +20,10 @@ const RECORD_MS = 3_000;
 const systemRecords: RecordResolver = (name, type) =>
   new Resolver({ timeout: RECORD_MS, tries: 2 }).resolve(name, type);
 
-/** Zones that only the network of the server knows. Their records name what stands there. */
+/** Zones that only the network of the server knows. Their records reveal its machines. */
 const INNER = /(?:^[^.]*|\.(?:local|localhost|localdomain|internal|intranet|private|corp|home|lan|arpa))$/;
 
-/** What answers the look-ups of one workspace. */
+/** Resolvers for the look-ups of one workspace. */
 export interface Names {
   readonly policy: AddressPolicy;
   readonly lookup: GuardedLookup;
@@ -34,13 +34,13 @@ export interface Names {
   readonly areElsewhere?: boolean;
 }
 
-/** Whether a request line asks for a name and not for a connection. */
+/** Whether a request line is a look-up instead of a connection. */
 export const isLookup = (line: string): boolean => line.startsWith('LOOKUP ');
 
 /**
- * Answers `LOOKUP <type> <name>`, the type being ADDRESS or that of a record, with one line of JSON. ADDRESS gives the
- * addresses to which a connection to the name would go, because the same decision answers both.
- * Rejects with EgressRefused, with the code BAD_REQUEST or TOO_MANY_LOOKUPS, or with the resolver's error.
+ * Answers `LOOKUP <type> <name>`, the type being ADDRESS or that of a record, with one line of JSON. ADDRESS returns
+ * the addresses that a connection to the name would use, because the same decision answers both. Rejects with
+ * EgressRefused, with the code BAD_REQUEST or TOO_MANY_LOOKUPS, or with the resolver's error.
  */
 export const answerLookup = async (line: string, names: Names, isWanted: () => boolean): Promise<string> => {
   const [, type, host] = /^LOOKUP ([A-Z]{1,10}) (\S{1,255})\r?$/.exec(line) ?? [];
@@ -71,7 +71,7 @@ const recordsOf = async (host: string, type: string, names: Names, isWanted: () 
   return names.turns.run(names.workspaceId, isWanted, () => ask(name, known));
 };
 
-/** Records stand at names with underscores too, which no URL has. */
+/** Records may have names with underscores, which no URL has. */
 const nameOf = (host: string): string => {
   const name = host.toLowerCase().replace(/\.$/, '');
   if (/^(?:[\w-]{1,63}\.)*[\w-]{1,63}$/.test(name)) return name;

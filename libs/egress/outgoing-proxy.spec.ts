@@ -161,7 +161,7 @@ describe('a request through the outgoing proxy', () => {
 });
 
 describe('a proxy that resolves names', () => {
-  /** A name that leads to this machine for the proxy, whatever it is here. */
+  /** A name that the proxy resolves to this machine. */
   const resolving = async (options: Partial<EgressOptions> = {}): Promise<Egress> => {
     proxy = await started({ resolve: () => ({ host: '127.0.0.1', port }) });
     const resolver = (): Promise<never> => Promise.reject(new Error('looked up here'));

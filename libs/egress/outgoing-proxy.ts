@@ -8,7 +8,7 @@ export interface OutgoingProxyOptions {
   readonly server: ProxyServer;
   /** Entries of `NO_PROXY`. */
   readonly noProxy: readonly string[];
-  /** Hands names to the proxy, which alone decides about their addresses (`SLUICE_EGRESS_PROXY_RESOLVES`). */
+  /** Passes names to the proxy, which alone decides about their addresses (`SLUICE_EGRESS_PROXY_RESOLVES`). */
   readonly resolvesNames: boolean;
   /** PEM certificates trusted for a proxy that speaks TLS. */
   readonly ca?: readonly string[] | undefined;
@@ -21,7 +21,7 @@ export interface ProxyLogger {
   warn(fields: object, message: string): void;
 }
 
-/** How the guard reaches a host that it permits. */
+/** Way to a permitted host. */
 export interface Route {
   /** Checked addresses, or the one name that the proxy resolves. */
   readonly hosts: readonly string[];
@@ -117,7 +117,7 @@ export class OutgoingProxy {
     throw this.policy.noted(new EgressRefused(host, address, reason, 'Name the host that you want to reach'));
   }
 
-  /** Adds to the addresses that the proxy had before, because a name may have several in turn. */
+  /** Adds to the proxy's former addresses, because a name may have different ones over time. */
   private learnOwn(): Promise<void> {
     const { server, resolver = systemResolver } = this.options;
     if (isIP(server.host) !== 0) return Promise.resolve(this.addOwn([server.host]));
@@ -139,7 +139,7 @@ export class OutgoingProxy {
     }
   }
 
-  /** One line when the proxy fails and one when it works again. */
+  /** Writes one line when the proxy fails and one when it works again. */
   private tell(failure: ProxyFailed | undefined): void {
     const isFailing = failure !== undefined;
     if (isFailing === this.isFailing) return;

@@ -11,7 +11,7 @@ export interface PostFormLimits {
   readonly timeoutMs: number;
 }
 
-/** The form got no complete answer. The message names the host and never what was sent. */
+/** The form got no complete answer. The message names the host but nothing of the form. */
 export class PostFailed extends Error {
   constructor(message: string) {
     super(message);
@@ -29,7 +29,7 @@ export const postForm = async (
   const aborter = new AbortController();
   const late = (): Error => new PostFailed(`${host} did not answer in full within ${limits.timeoutMs} ms`);
   try {
-    // undici heeds an abort only once it has a connection.
+    // undici observes an abort only once it has a connection.
     return await withDeadline(exchange(url, { headers, form }, limits, aborter.signal), limits.timeoutMs, late);
   } catch (error) {
     if (error instanceof PostFailed) throw error;

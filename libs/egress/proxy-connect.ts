@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 
 // Imports nothing of Sluice, because the process that fetches packages is bundled with it.
 
-/** An HTTP proxy that takes CONNECT. */
+/** An HTTP proxy that accepts CONNECT. */
 export interface ProxyServer {
   readonly isTls: boolean;
   /** Name or address, without brackets. */
@@ -130,7 +130,7 @@ export const connectThrough = (
     });
   });
 
-/** What keeps a head from being the proxy's consent, and whether that is the proxy's own fault. */
+/** Why a head is not the proxy's consent, and whether that is the proxy's own fault. */
 const faultOf = (head: string): { readonly code: string; readonly isOwn: boolean } | undefined => {
   const status = Number(/^HTTP\/1\.\d (\d{3})/.exec(head)?.[1] ?? 0);
   if (status === 0) return { code: 'PROXY_NO_ANSWER', isOwn: true };

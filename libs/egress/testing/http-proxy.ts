@@ -10,8 +10,8 @@ export interface HttpProxy {
 }
 
 /**
- * Starts a proxy that opens every connection that it is asked for, at an address of this machine. `resolve` says where
- * it connects instead. `answer` refuses with a status.
+ * Starts a proxy that opens every requested connection, at an address of this machine. `resolve` chooses another
+ * target. `answer` refuses with a status.
  */
 export const startHttpProxy = async ({
   host = '127.0.0.1',
