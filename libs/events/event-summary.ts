@@ -29,11 +29,11 @@ export interface ListedEvent {
   readonly whole?: string;
 }
 
-/** What a list shows of each event. A list with whole events has pages of limited bytes. */
+/** Form of the events in a list. A list with whole events has pages of limited bytes. */
 export interface Shown {
   /** `event` is whole instead of shortened. */
   readonly expand: boolean;
-  /** The whole event stands under `e` too. */
+  /** The whole event is under `e` too. */
   readonly e: boolean;
 }
 
@@ -69,7 +69,7 @@ export type EventSummary = TypeOf<typeof EventSummaryReply>;
 export const EventRecordReply = named('EventRecord', { ...SUMMARY, e: anyJson<RawJson>('The payload, whole') });
 export type EventRecord = TypeOf<typeof EventRecordReply>;
 
-/** What a workflow emits is shown within `raw_event`, as by the hosted service; its errors are not. */
+/** Events of a workflow are shown within `raw_event`, as by the hosted service, but not its errors. */
 const isEmittedByWorkflow = ({ emitterId, channel }: ListedEvent['doc']): boolean =>
   emitterId.startsWith('p_') && !PLATFORM_CHANNELS.has(channel);
 
@@ -92,7 +92,7 @@ export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSumma
   };
 };
 
-/** @param listed of a list that was asked for whole events. */
+/** @param listed a list that was requested with whole events. */
 export const eventRecord = (listed: ListedEvent): EventRecord => ({
   ...eventSummary(listed),
   e: new RawJson(listed.whole ?? listed.event),

@@ -141,7 +141,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
     expect((await page(`&before=${id(5)}`)).ids).toEqual([id(7), id(6)]);
     // Only returned texts were read.
     expect(loaded).toEqual([id(10), id(9), id(8), id(6), id(7)]);
-    // The page of shortened events holds all of them.
+    // The page of shortened events contains all of them.
     expect(itemsOf(await call('get', '/v1/sources/dc_a/event_summaries?limit=100'))).toHaveLength(11);
   });
 
@@ -167,7 +167,7 @@ describe('GET /v1/sources/{id}/event_summaries', () => {
       expect(longest).toBeLessThan(4_000);
       expect(textsRead).toBe(expand === '' ? 0 : 30);
       expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
-      // Control: the parsed reply holds the emitted events.
+      // Control: the parsed reply contains the emitted events.
       const { data } = JSON.parse(reply.body as string) as { data: { event: object }[] };
       expect(data).toHaveLength(30);
       expect(data[0]).toEqual({ id: id(30), event: expand === '' ? expect.anything() : { ...odd, n: 30 } });

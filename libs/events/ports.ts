@@ -30,11 +30,11 @@ export interface EventSettings extends KeptEvents {
 export interface StreamSettings {
   /** Streams that a user may have open. A workspace may have five times as many, a process ten times. */
   readonly perUser: number;
-  /** Bytes that streams may keep for readers which have not taken them. */
+  /** Bytes that streams may keep for readers that have not read them. */
   readonly unsent: UnsentLimits;
 }
 
-/** What open streams need of the process that serves them. */
+/** Services of a process for its open streams. */
 export interface StreamPorts {
   readonly settings: StreamSettings;
   /** Whether the key is still in force and its user a member of the workspace. Called twice a second for each stream. */

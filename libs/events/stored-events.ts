@@ -46,7 +46,7 @@ export const storedEvents = (readModels: ReadModelStore) => {
     /** Undefined when the event is no longer retained. */
     payloadOf,
     idsIn,
-    /** As `idsIn`, with the payloads. An event that is removed meanwhile is left out. */
+    /** Like `idsIn`, with the payloads. An event that is removed during the read is left out. */
     async *eventsIn(emitterId: string, channel: string, startId: string, endId: string): AsyncGenerator<KeptEvent> {
       for (const event of await idsIn(emitterId, channel, startId, endId)) {
         const payload = await payloadOf(emitterId, channel, event.eventId);

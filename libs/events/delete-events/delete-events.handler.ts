@@ -74,14 +74,14 @@ export class DeleteEventsHandler implements ICommandHandler<DeleteEvents> {
     await this.applied.waitApplied(await this.log.laneOf(topic, sourceId), offset, APPLIED_MS);
   }
 
-  /** Range of the events that wait now. Those emitted later are not concerned. */
+  /** Range of the events that wait now, without those emitted later. */
   private async waitingIn(sourceId: string, from?: string, to?: string): Promise<DelayedRange> {
     const { events } = await this.delayed.page(sourceId, { limit: 1 });
     const newest = events[0] ? delayedSort(events[0].eventId) : '';
     return { ...(from === undefined ? {} : { from }), to: to !== undefined && to < newest ? to : newest };
   }
 
-  /** Waits until the router has cancelled what waited, or sent it out before. */
+  /** Waits until the router has cancelled the waiting events, or sent them before. */
   private async untilCancelled(sourceId: string, range: DelayedRange): Promise<void> {
     const deadline = performance.now() + APPLIED_MS;
     for (let ms = 5; await this.delayed.anyIn(sourceId, range); ms = Math.min(ms * 2, 100)) {

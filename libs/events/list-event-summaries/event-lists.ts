@@ -24,7 +24,7 @@ export class EventLists {
     return this.read(emitterId, channel, params, { expand: params['expand'] === 'event', e: false }, eventSummary);
   }
 
-  /** The same with the whole event beside the shown one. */
+  /** Lists the events with the whole event beside the shown one. */
   records(emitterId: string, channel: string, params: Parameters): Promise<WarnedList<EventRecord>> {
     return this.read(emitterId, channel, params, { expand: params['expand'] === 'event', e: true }, eventRecord);
   }

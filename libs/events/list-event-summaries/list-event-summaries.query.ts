@@ -58,7 +58,7 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
       limit: page.limit,
       ...(page.after === undefined ? {} : { after: cursor(page.after) }),
       ...(page.before === undefined ? {} : { before: cursor(page.before) }),
-      // Events leave the list all the time, and an id tells its place.
+      // Events leave the list continuously, but an id determines its place.
       sortOf: (id: string) => sortableEventId(id.slice(id.lastIndexOf('/') + 1)),
     };
     const { docs, total } = await retainedPage<EventDoc>(

@@ -67,7 +67,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
   schema: eventSummaries,
   keep: { by: 'list', newest: settings.retained },
   bounds: [
-    // Bound by family, so the emits of a source do not push out its errors.
+    // Trimmed by family, so the emits of a source do not push out its errors.
     { by: 'family', newest: CHANNELS_KEPT * settings.retained, bytes: settings.sourceBytes },
     { by: 'workspaceId', bytes: settings.workspaceBytes },
   ],
@@ -87,7 +87,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
         ...(to === undefined ? {} : { to }),
       };
     }
-    // The router keeps what waits. It comes as an emit once it goes out.
+    // The router keeps waiting events. They arrive as emits once they go out.
     if (!isListed(headers)) return undefined;
     const sort = sortableEventId(id);
     if (sort === undefined) throw new Error(`${id} is not an event id`);
@@ -116,7 +116,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
     return { kind: 'put', docs: [doc] };
   },
 
-  // What no list keeps is on none.
+  // An event that no list keeps gets no document.
   listOf: (record) => {
     const headers = emitterHeaders(record);
     if (headers.kind === 'delete') return undefined;

@@ -16,7 +16,7 @@ export type StreamEnd =
 
 export interface StreamOptions {
   readonly emitterId: string;
-  /** The one channel that it shows; undefined for all but the platform's. */
+  /** The one channel that the stream shows; undefined for all but the platform's. */
   readonly channel: string | undefined;
   readonly form: StreamForm;
 }
@@ -26,11 +26,11 @@ export interface EndedStream extends StreamOptions {
   readonly events: number;
   readonly bytes: number;
   readonly ms: number;
-  /** What made a read fail. */
+  /** Cause of a failed read. */
   readonly err?: unknown;
 }
 
-/** What the streams of a process share. */
+/** Services that the streams of a process share. */
 export interface SharedByStreams {
   readonly unsent: UnsentBytes;
   readonly turns: WriteTurns;
@@ -45,19 +45,19 @@ export interface StreamFrame {
 
 /** Unsent bytes of a stream that may wait for any time. */
 export const FREE_UNSENT_BYTES = 1 << 20;
-/** Checks in a row without progress after which a stream is cut that has more unsent bytes. */
+/** Consecutive checks without progress after which a stream with more unsent bytes is cut. */
 export const STALLED_CHECKS = 20;
-/** Bytes that are handed to the connection at once. */
+/** Bytes that are written to the connection at once. */
 const PART_BYTES = 64 << 10;
 /**
- * Milliseconds after a client closed its side at which a comment is sent to it. The system of one that is gone answers the
- * first with a reset, and the next finds the connection closed.
+ * Times in milliseconds, after a client closed its side, at which a comment is sent to it. If the client is gone, its
+ * system answers the first with a reset, and the next finds the connection closed.
  */
 const PROBES_AFTER_MS = [0, 20, 500, 2_000];
 const PROBE = Buffer.from(':\n\n');
 /** Milliseconds after which a browser connects again. */
 const RETRY_MS = 1_000;
-/** Entries of a queue that were sent, after which it is cut. */
+/** Number of sent entries after which they are removed from a queue. */
 const SENT_ENTRIES = 1_024;
 
 interface Entry {
@@ -67,8 +67,8 @@ interface Entry {
 }
 
 /**
- * One open stream of server-sent events. What its client has not taken waits here, in buffers that streams share, and is
- * handed to the connection part by part. Until `release`, live events wait apart; those that were replayed meanwhile are
+ * One open stream of server-sent events. Unread events wait here, in buffers that streams share, and are written to the
+ * connection part by part. Until `release`, live events wait separately; those that were replayed in the meantime are
  * not sent again.
  */
 export class EventStream implements Writing {
@@ -77,14 +77,14 @@ export class EventStream implements Writing {
   private bytes = 0;
   private last = '';
   private queue: Entry[] = [];
-  /** Index of the first entry that is not sent, and how much of it is. */
+  /** Index of the first unsent entry, and its bytes that were sent. */
   private first = 0;
   private offset = 0;
   private waiting: Entry[] | undefined = [];
-  /** Bytes that wait here, and those that the connection has and the kernel has not taken. */
+  /** Bytes that wait here, and bytes in the connection that the kernel has not accepted. */
   private queuedBytes = 0;
   private inFlight = 0;
-  /** Bytes that the kernel has taken, and how many it had at the last check. */
+  /** Bytes that the kernel has accepted, now and at the last check. */
   private taken = 0;
   private takenBefore = 0;
   private stalledChecks = 0;
@@ -101,7 +101,7 @@ export class EventStream implements Writing {
   ) {
     response.once('close', () => this.ended('client left'));
     response.on('drain', () => this.goOn());
-    // It may still read. Nothing tells it from one that is gone but the answer of its system to what is sent.
+    // The client may still read. Only the answer of its system to sent bytes shows whether it is gone.
     response.socket?.once('end', () => {
       for (const ms of PROBES_AFTER_MS) setTimeout(() => this.keepAlive(PROBE), ms).unref();
     });
@@ -139,7 +139,7 @@ export class EventStream implements Writing {
     if (!this.over && !this.isSent()) await new Promise<void>((resolve) => (this.onSent = resolve));
   }
 
-  /** Sends the live events that have waited, and later ones as they come. */
+  /** Sends the waiting live events, and later ones as they arrive. */
   release(): void {
     const waiting = this.waiting ?? [];
     this.waiting = undefined;
@@ -150,14 +150,14 @@ export class EventStream implements Writing {
   }
 
   live(event: LiveEvent): void {
-    // A record that comes twice, or was replayed.
+    // A record that arrived twice, or was replayed.
     if (this.over || event.sort <= this.last) return;
     const entry = { sort: event.sort, frame: event.frame(this.options.form) };
     if (this.waiting) this.waiting.push(this.taking(entry));
     else this.send(entry);
   }
 
-  /** Called twice a second. True once more bytes than are free have waited for the client for 20 calls. */
+  /** Called twice a second. True once more bytes than allowed have waited for the client for 20 calls. */
   isStalled(): boolean {
     const stands = this.inFlight > 0 && this.taken === this.takenBefore && this.unsentBytes > FREE_UNSENT_BYTES;
     this.stalledChecks = stands ? this.stalledChecks + 1 : 0;
@@ -185,14 +185,14 @@ export class EventStream implements Writing {
     this.response.end();
   }
 
-  /** Ends the stream without waiting for what its client has not read. */
+  /** Ends the stream without waiting for the client to read the rest. */
   cut(why: StreamEnd): void {
     if (this.over) return;
     this.ended(why);
     this.response.destroy();
   }
 
-  /** Gives up a stream that could not be opened. Its response is the caller's again. */
+  /** Abandons a stream that could not be opened, and returns its response to the caller. */
   abandon(): void {
     this.over = true;
     for (const entry of [...this.queue.slice(this.first), ...(this.waiting ?? [])]) this.drop(entry);
@@ -214,7 +214,7 @@ export class EventStream implements Writing {
     return entry;
   }
 
-  /** Gives up what is left of an entry. */
+  /** Releases the rest of an entry. */
   private drop({ frame }: Entry, sent = 0): void {
     this.queuedBytes -= frame.length - sent;
     this.shared.unsent.unshare(this.reader, frame);
@@ -254,7 +254,7 @@ export class EventStream implements Writing {
     }
     this.forgetSent();
     const [only] = parts;
-    // The end of a large event is copied, because the connection would keep all of the event in memory with it.
+    // The end of a large event is copied, because the connection would otherwise keep the whole event in memory.
     return parts.length > 1 || (only && isEnd) ? Buffer.concat(parts) : only;
   }
 

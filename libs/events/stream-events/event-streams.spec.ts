@@ -68,7 +68,7 @@ describe('open streams', () => {
     const comments = (of: typeof response): number => of.text.match(/^:$/gm)?.length ?? 0;
     response.socket.emit('end');
     await until(() => comments(response) === 2);
-    // It still reads, so it goes on.
+    // The client still reads, so the stream continues.
     await world.publish(emit(1, 1));
     expect([response.data, comments(other.response)]).toEqual([[1], 0]);
     expect(world.ended).toEqual([]);

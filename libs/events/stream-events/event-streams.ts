@@ -13,7 +13,7 @@ import { type Scope, type StreamReader, UnsentBytes } from './unsent-bytes.js';
 import { WriteTurns } from './write-turns.js';
 
 interface Open {
-  /** Greater than that of each stream that was opened before. */
+  /** Number of the stream, greater than those of streams opened before. */
   readonly number: number;
   readonly stream: EventStream;
   readonly keepAlive: Buffer;
@@ -52,13 +52,13 @@ export class EventStreams implements OnModuleDestroy {
     return this.counts.inUse;
   }
 
-  /** Bytes that the process keeps for readers which have not taken them. */
+  /** Bytes that the process keeps for readers that have not read them. */
   get unsentBytes(): number {
     return this.unsent.heldBy('process', '');
   }
 
   /**
-   * Resolves with a stream to which every later event of its channel comes, before anything is sent. Throws
+   * Resolves with a stream that receives every later event of its channel, before anything is sent. Throws
    * stream.too_many.
    */
   async open(
@@ -114,7 +114,7 @@ export class EventStreams implements OnModuleDestroy {
     for (let over = this.unsent.over(); over; over = this.unsent.over()) {
       const { scope, holder } = over.scope === 'process' ? this.unsent.largest('user') : over;
       const ofHolder = this.all().filter(({ stream }) => holdersOf(stream.reader)[scope] === holder);
-      // The newer one of two with as much has had less time to read.
+      // Of two streams with equal bytes the newer one has had less time to read.
       ofHolder.sort((a, b) => b.stream.unsentBytes - a.stream.unsentBytes || b.number - a.number);
       for (const { stream } of ofHolder) {
         stream.cut('too much unsent');
@@ -148,7 +148,7 @@ export class EventStreams implements OnModuleDestroy {
     this.ports.onEnded({ ...ended, ...open.stream.reader });
   }
 
-  /** Ends streams that may no longer be read or that nobody reads, and keeps the others alive. */
+  /** Ends streams that may no longer be read or have no reader, and keeps the others alive. */
   private check(): void {
     if (this.ports.shuttingDown()) return this.endAll('shutting down');
     if (this.size === 0) return void this.close();
@@ -168,7 +168,7 @@ export class EventStreams implements OnModuleDestroy {
     for (const { stream } of this.all()) stream.end(why);
   }
 
-  /** Reads the log only while somebody listens. */
+  /** Reads the log only while a stream is open. */
   private async close(): Promise<void> {
     clearInterval(this.timer);
     this.timer = undefined;

@@ -94,7 +94,7 @@ describe('kept events', () => {
     const all = Promise.all(replays.map((each) => each.next()));
     isOver = true;
     expect((await all).every(({ done }) => done === true)).toBe(true);
-    // Those whose turn had come.
+    // Only the reads that had begun are made.
     expect(page.mock.calls.length).toBeLessThanOrEqual(4);
     expect(text).not.toHaveBeenCalled();
     await projector.stop();

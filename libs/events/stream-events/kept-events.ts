@@ -15,20 +15,20 @@ export interface KeptEventsOptions {
   readonly topics: TopicPolicy;
 }
 
-/** What a stream resumes. */
+/** Place at which a stream resumes. */
 export interface Resume {
   readonly emitterId: string;
   readonly channel: string;
-  /** Id of the last event that the reader has; undefined for none. */
+  /** Id of the last event that the reader received; undefined for none. */
   readonly lastId: string | undefined;
   readonly form: StreamForm;
   readonly userId: string;
-  /** Whether nobody wants the events any more. Then no further one is read. */
+  /** Whether the reader is gone. Then no further event is read. */
   readonly isOver: () => boolean;
 }
 
 const PAGE = 20;
-/** Reads at once, of the process and of one user. */
+/** Concurrent reads of the process and of one user. */
 const READS = 8;
 const READS_PER_USER = 4;
 const APPLIED_MS = 10_000;
@@ -49,8 +49,8 @@ export class KeptEvents {
   constructor(private readonly options: KeptEventsOptions) {}
 
   /**
-   * Waits until the read model has what the log holds now, so that a reader who hears everything from now on misses
-   * nothing. Resolves with false when that takes too long.
+   * Waits until the read model has applied the current end of the log, so that a reader of all later events misses
+   * none. Resolves with false when that takes too long.
    */
   async caughtUp(emitterId: string): Promise<boolean> {
     const { log, topics } = this.options;
@@ -69,8 +69,8 @@ export class KeptEvents {
   }
 
   /**
-   * Kept events with a greater id, up to the newest that there is now, oldest first, whole: several small ones at once, or
-   * a large one alone. Meanwhile nothing is kept here but the large one.
+   * Yields whole kept events with a greater id up to the current newest, oldest first: several small ones at once, or a
+   * large one alone. Only the large one is cached here.
    */
   async *after(resume: Resume): AsyncGenerator<readonly StreamFrame[]> {
     const { emitterId, channel, lastId = FIRST_ID, form } = resume;
@@ -115,7 +115,7 @@ export class KeptEvents {
     });
   }
 
-  /** Undefined when the reader is gone before it is its turn. */
+  /** Undefined when the reader is gone before its turn. */
   private page(resume: Resume, query: Omit<PageQuery, 'where'>): Promise<Page<EventDoc> | undefined> {
     const { emitterId, channel, userId, isOver } = resume;
     const where = { list: listOf(emitterId, channel) };

@@ -5,7 +5,7 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { jsonParts } from '#libs/http/raw-json.js';
 
 /**
- * How a stream shows an event: the emitted value alone, the event summary with the whole event, or the value with its
+ * Form of events in a stream: the emitted value alone, the event summary with the whole event, or the value with its
  * channel in `event:`.
  */
 export type StreamForm = 'plain' | 'envelope' | 'named';
@@ -23,7 +23,7 @@ interface Emitted {
   readonly notrigger?: '1';
 }
 
-/** `event:` of what was sent with `x-pd-notrigger` (docs/reference/rest-api.md#stream-test-events). */
+/** `event:` of an event that was sent with `x-pd-notrigger` (docs/reference/rest-api.md#stream-test-events). */
 const TEST = 'test';
 
 /** An event on its way to open streams. */
@@ -48,7 +48,7 @@ export class LiveEvent {
     return this.emitted.channel;
   }
 
-  /** The event as it is sent. Made at the first call for a form; all streams of that form write this one buffer. */
+  /** The encoded event. Made at the first call for a form; all streams of that form write this one buffer. */
   frame(form: StreamForm): Buffer {
     let frame = this.frames.get(form);
     if (!frame) this.frames.set(form, (frame = Buffer.from(this.textOf(form))));
@@ -67,7 +67,7 @@ export class LiveEvent {
 }
 
 /**
- * Undefined for an event whose id is none.
+ * Undefined for an event without a valid id.
  *
  * @param text JSON text of the value.
  */
@@ -76,7 +76,7 @@ export const liveEvent = (emitted: Emitted, text: string): LiveEvent | undefined
   return sort === undefined ? undefined : new LiveEvent(sort, emitted, text);
 };
 
-/** Undefined for a record that brings no event to readers: a deletion, or an event that waits. */
+/** Undefined for a record without an event for readers, such as a deletion or a waiting event. */
 export const liveEventOf = (record: LogRecord): LiveEvent | undefined => {
   const headers = emitterHeaders(record);
   if (headers.kind !== 'emit') return undefined;

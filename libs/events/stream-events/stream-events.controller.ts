@@ -142,8 +142,9 @@ export class StreamEventsController {
 const STREAMS: Readonly<Record<string, string>> = { emits: '', logs: LOGS_CHANNEL, errors: ERRORS_CHANNEL };
 
 /**
- * What a source's stream shows. Addresses of the hosted service have its defaults: events in their envelope. Clients of it
- * add parameters of their own to every address, so a `stream` or `envelope` that has no meaning here counts as not given.
+ * Content of a source's stream. Addresses of the hosted service have its defaults: events in their envelope. Its
+ * clients add parameters of their own to every address, so a `stream` or `envelope` without a meaning here counts as
+ * absent.
  */
 const shownBy = (
   params: Parameters,
@@ -184,7 +185,7 @@ const isSet = (params: Parameters, field: string): boolean => {
   return flag;
 };
 
-/** Undefined for what is no flag. */
+/** Undefined for a value that is not a flag. */
 const flagOf = (given: unknown): boolean | undefined => {
   if (given === '0' || given === 'false' || given === false || given === 0) return false;
   return given === '1' || given === 'true' || given === true || given === 1 ? true : undefined;

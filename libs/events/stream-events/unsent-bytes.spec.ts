@@ -5,7 +5,7 @@ import { STALLED_CHECKS } from './event-stream.js';
 
 let world: StreamWorld;
 beforeEach(async () => {
-  // The checks of real time would count among those of a spec.
+  // Checks in real time would add to those of a spec.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
   world = new StreamWorld();
   await world.start();
@@ -71,7 +71,7 @@ describe('what clients do not read', () => {
     expect(encodings()).toBe(2);
     expect(world.streams.unsentBytes).toBeGreaterThan(6 * MB);
     expect(world.streams.unsentBytes).toBeLessThan(6.5 * MB);
-    // Nobody shows it.
+    // No stream shows the event.
     await world.publish(emit(2, large(3), { emitter: 'dc_b' }), emit(3, 3, { channel: 'x' }));
     expect(encodings()).toBe(2);
     from.mockRestore();

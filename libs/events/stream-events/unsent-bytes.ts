@@ -1,23 +1,23 @@
 import { shareOfHeap } from '#libs/kernel/heap-share.js';
 
-/** Who reads a stream. */
+/** User and workspace of a stream's reader. */
 export interface StreamReader {
   readonly apiKeyId: string;
   readonly userId: string;
   readonly workspaceId: string;
 }
 
-/** What the streams of a user, of a workspace and of the process may keep in memory, in bytes. */
+/** Limits in bytes on the memory of the streams of a user, of a workspace and of the process. */
 export type UnsentLimits = Readonly<Record<Scope, number>>;
 export type Scope = 'user' | 'workspace' | 'process';
 
 const MB = 1 << 20;
 /** Room for several of the largest events (stream-log/record-limits.ts) of one user, also on a small heap. */
 const LEAST_IN_ALL = 64 * MB;
-/** What a stream's reference to a buffer takes, so that many small events count too. */
+/** Memory of a stream's reference to a buffer, so that many small events count too. */
 const REFERENCE_BYTES = 64;
 
-/** A quarter of the process's share for a user, half of it for a workspace, so that neither takes it from all others. */
+/** A quarter of the process's share for a user and half of it for a workspace, so that neither uses all of it. */
 export const unsentLimits = (share: number = shareOfHeap()): UnsentLimits => {
   const inAll = Math.max(share, LEAST_IN_ALL);
   return { user: inAll / 4, workspace: inAll / 2, process: inAll };
@@ -36,8 +36,8 @@ interface Account extends Holder {
 }
 
 /**
- * What open streams keep in memory until their readers have taken it. A buffer that several streams of a user (a
- * workspace, the process) hold is in memory once, and counts once for it.
+ * Memory that open streams need until their readers have read the events. A buffer that several streams of a user (a
+ * workspace, the process) share is in memory once, and counts once.
  */
 export class UnsentBytes {
   private readonly accounts = new Map<string, Account>();
@@ -45,7 +45,7 @@ export class UnsentBytes {
 
   constructor(private readonly limits: UnsentLimits) {}
 
-  /** Counts bytes that only this reader's stream holds. A negative number gives them back. */
+  /** Counts bytes of this reader's stream alone. A negative number subtracts. */
   hold(reader: StreamReader, bytes: number): void {
     for (const account of this.accountsOf(reader)) this.add(account, bytes);
   }

@@ -1,6 +1,6 @@
-/** What waits to write to its client. */
+/** A stream that waits to write to its client. */
 export interface Writing {
-  /** Writes a part of what waits. Returns its bytes. */
+  /** Writes a part of the waiting bytes. Returns their number. */
   writeSome(): number;
 }
 
@@ -9,14 +9,14 @@ const TURN_BYTES = 1 << 20;
 const LEAST_BYTES = 1 << 10;
 
 /**
- * Streams write in turns of the event loop, each a part at a time. A large event on hundreds of streams would otherwise
- * be handed to the kernel in one turn, which takes the whole thread for a second.
+ * Streams write in turns of the event loop, each a part at a time. Otherwise a large event on hundreds of streams would
+ * be written in one turn, which blocks the thread for a second.
  */
 export class WriteTurns {
   private readonly ready = new Set<Writing>();
   private scheduled = false;
 
-  /** Lets it write soon, once. */
+  /** Schedules one write of the stream. */
   add(writing: Writing): void {
     this.ready.add(writing);
     if (this.scheduled) return;
@@ -27,7 +27,7 @@ export class WriteTurns {
   private turn(): void {
     this.scheduled = false;
     let left = TURN_BYTES;
-    // What is added meanwhile comes last.
+    // Streams that are added in the meantime write last.
     for (const writing of this.ready) {
       if (left <= 0) break;
       this.ready.delete(writing);

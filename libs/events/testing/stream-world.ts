@@ -14,7 +14,7 @@ import { liveEvent } from '../stream-events/live-event.js';
 import { type StreamReader, type UnsentLimits } from '../stream-events/unsent-bytes.js';
 import { id, topics } from './emit-record.js';
 
-/** A response whose client reads only when told. */
+/** A response whose client reads on request only. */
 export class FakeResponse extends EventEmitter {
   written: Buffer[] = [];
   readonly socket = new EventEmitter();
@@ -39,7 +39,7 @@ export class FakeResponse extends EventEmitter {
     else this.unread.push({ bytes: part.length, taken });
     return !this.writableNeedDrain;
   }
-  /** Takes what was written so far. */
+  /** Reads everything written so far. */
   readOnce(): void {
     for (const { taken } of this.unread.splice(0)) taken();
     this.emit('drain');
@@ -70,7 +70,7 @@ interface OpenStream {
   readonly response: FakeResponse;
 }
 
-/** The streams of a process, and what they ask of it. */
+/** The streams of a process, and its services for them. */
 export class StreamWorld {
   readonly log = new InMemoryStreamLog();
   readonly ended: (EndedStream & StreamReader)[] = [];
@@ -118,7 +118,7 @@ export class StreamWorld {
   }
 }
 
-/** Lets everything be written that may be. */
+/** Waits until every possible write was made. */
 export const turns = async (): Promise<void> => {
   for (let n = 0; n < 300; n++) await new Promise((resolve) => setImmediate(resolve));
 };
