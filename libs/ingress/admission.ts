@@ -27,7 +27,7 @@ export const refusing = (why: (arrival: Arrival) => Refusal | undefined): Admiss
   left: () => undefined,
 });
 
-/** Admits what every rule admits, asked in order. Put a rule that holds arrivals back last. */
+/** Admits arrivals that every rule admits, asked in order. Put a rule that delays arrivals last. */
 export const allOf = (...rules: readonly Admission[]): Admission => {
   const leave = (arrival: Arrival, entered: readonly Admission[]): void => {
     for (const rule of entered) rule.left(arrival);

@@ -48,7 +48,7 @@ export interface AppEventResult {
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_RECORDS = 200;
 
-/** Publishes an event of an app for each source that takes it (docs/reference/rest-api.md#app-events). */
+/** Publishes an event of an app for each source that accepts it (docs/reference/rest-api.md#app-events). */
 export const appEvents = (deps: AppEventsDependencies) => ({
   async send(event: AppEventRequest): Promise<AppEventResult> {
     const { workspaceId, app, eventName, accountId, payload } = event;
@@ -102,14 +102,14 @@ const published = async (
       refused.push({ sourceId: source, code: 'unavailable', message: UNSURE });
       return [];
     }
-    // A source that was deleted meanwhile is no longer one that the event is for.
+    // A source that was deleted in the meantime no longer gets the event.
     if (isDropped(outcome)) return [];
     door?.stored?.(source);
     return [{ id, sourceId: source }];
   });
 };
 
-/** What became of each record. A source whose lane cannot be written takes nothing from the others. */
+/** Result of each record. A source whose lane cannot be written does not affect the others. */
 const outcomesOf = (
   log: AppEventsDependencies['log'],
   records: readonly Invocation[],

@@ -7,7 +7,7 @@ import iconv, { type Encoding } from 'iconv-lite';
 
 const BYTES_A_TURN = 64 * 1024;
 
-/** What iconv-lite decodes too, and is no charset of a text, or lets ASCII stand for other characters. */
+/** Encodings of iconv-lite that are not charsets of texts, or in which ASCII means other characters. */
 const NO_CHARSETS: ReadonlySet<string> = new Set(['base64', 'hex', 'binary', 'cesu8', 'utf7', 'utf7imap']);
 const UNDECODABLE = '\ufffd';
 const FORM_SYNTAX = '%20+=&';
@@ -31,7 +31,7 @@ export const charsetOf = (contentType: string): Encoding | undefined => {
   if (!iconv.encodingExists(name)) return undefined;
   const codec = iconv.getCodec(name);
   if (codec === iconv.getCodec('utf8') || codec === iconv.getCodec('ascii')) return undefined;
-  // As browsers do: senders that say Latin-1 mean its superset.
+  // Like browsers, because senders that name Latin-1 mean its superset.
   return codec === iconv.getCodec('iso-8859-1') ? 'windows-1252' : name;
 };
 

@@ -131,7 +131,7 @@ describe('content codings of a request to an endpoint', () => {
     ['deflate', 'deflate', () => deflateSync(blanks)],
     ['brotli, 161 bytes', 'br', () => brotliCompressSync(blanks, fast)],
     ['gzip in gzip, 1 KB', 'gzip, gzip', () => gzipSync(gzipSync(blanks))],
-    // Its result is empty; what is between has 200 MB.
+    // The result is empty, but the intermediate one has 200 MB.
     ['nothing, packed in 200 MB of blocks', 'gzip, br', () => brotliCompressSync(emptyBlocks(40_000_000), fast)],
   ])('cost no memory when a small body unpacks to 200 MB: %s', async (_name, coding, make) => {
     const { send, published } = await setUp();

@@ -1,9 +1,9 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Refusal } from '#libs/stream-log/refusal.js';
 
-/** Decides on an event that comes over the API and not at an endpoint: it is refused at once, and never held. */
+/** Admission for events over the API instead of an endpoint. It refuses at once and never delays. */
 export interface Door {
-  /** Returns undefined when the source may take one more event. */
+  /** Returns undefined when the source may receive one more event. */
   refusal(sourceId: string, workspaceId: string): Refusal | undefined;
   /** Counts an event that was stored. */
   stored?(sourceId: string): void;

@@ -209,7 +209,7 @@ describe('fields of a request', () => {
 });
 
 describe('a hostile body', () => {
-  /** Turns of the event loop that other work got while the body was read. */
+  /** Turns of the event loop for other work while the body was read. */
   const turnsOf = async (body: string, type: string): Promise<number> => {
     let turns = 0;
     let running = true;
@@ -256,7 +256,7 @@ describe('an event that holds its body once', () => {
     const { text: full } = await endpointEvent(request, false);
     return [await endpointEvent(request, true), full];
   };
-  /** What a component sees, from the text as a child reads it. */
+  /** The event of a component, from the text that its child process parses. */
   const seenOf = ({ text, bodyAt }: EndpointEvent): string => {
     return JSON.stringify(parsedEvent(Buffer.from(text).toString('utf8'), bodyRangeOf(text, bodyAt)));
   };

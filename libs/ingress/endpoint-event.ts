@@ -28,21 +28,21 @@ export const MAX_NESTING = 256;
 /** Characters checked in one turn of the event loop. Texts up to `SHORT` are parsed at once. */
 const CHARACTERS_A_TURN = 64 * 1024;
 const SHORT = 8 * 1024;
-/** Characters quoted in one turn. An event that holds a body up to this once is far below EVENT_BYTES as a whole, too. */
+/** Characters quoted in one turn. An event with a body up to this size is far below EVENT_BYTES even with `bodyRaw`. */
 const QUOTED_A_TURN = 16 * CHARACTERS_A_TURN;
 
 /** JSON text of an event. */
 export interface EndpointEvent {
   readonly text: string;
-  /** Where the text holds the body, if it holds it once (component-model/http-event.ts). */
+  /** Place of the body, if the text contains it once (component-model/http-event.ts). */
   readonly bodyAt: string | undefined;
 }
 
 /**
  * Builds the JSON text of the event that `run` receives. A JSON body is checked and spliced in as the text that
- * arrived, without serializing it again. Blocks the event loop for one turn at most, whatever the body.
- * Throws RefusedRequest.
- * @param bodyOnce whether the text may hold a JSON body once
+ * arrived, without serializing it again. Blocks the event loop for one turn at most, whatever the body. Throws
+ * RefusedRequest.
+ * @param bodyOnce whether the text may contain a JSON body once
  */
 export const endpointEvent = async (request: EndpointRequest, bodyOnce: boolean): Promise<EndpointEvent> => {
   const query = JSON.stringify(fieldsOf(request.query, 'the query'));
@@ -61,7 +61,7 @@ interface ParsedBody {
   readonly bodyRaw: string;
   readonly body: string;
   readonly isBase64?: boolean;
-  /** The text of `body` stands for `bodyRaw`, which is empty. */
+  /** `bodyRaw` is empty, because its text is that of `body`. */
   readonly isOnce?: boolean;
 }
 
@@ -81,7 +81,7 @@ const bodyOf = async ({ headers, body: bytes }: EndpointRequest, bodyOnce: boole
     const fields = isMultipart ? await multipartFields(contentType, bytes) : undefined;
     return { bodyRaw, body: fields === undefined ? bodyRaw : JSON.stringify(fields), isBase64 };
   }
-  // Signatures are made of the bytes with their mark, which is no part of what they say.
+  // Signatures cover the bytes with the byte order mark, which is not part of the JSON.
   const isMarked = raw.startsWith(BYTE_ORDER_MARK);
   const text = isMarked ? raw.slice(1) : raw;
   if (type === 'application/x-www-form-urlencoded' && !/^\s*[{[]/.test(text)) {

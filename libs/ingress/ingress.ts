@@ -36,13 +36,13 @@ export interface IngressDependencies {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly relay: ResponseRelay;
-  /** Decides which events may come in now. */
+  /** Decides which events are admitted now. */
   readonly admission: Admission;
   readonly rate: RateLimit;
   /** Endpoints answer at `<key>.<domain>` too. */
   readonly domain: string | null;
   readonly maxBodyBytes: number;
-  /** Bodies on their way in, and replies on their way out. They count for the workspace of the endpoint. */
+  /** Bytes of bodies and replies in flight. They count for the workspace of the endpoint. */
   readonly bytes: HttpBytes;
   /** How long a caller waits for `respond`: the run's time limit plus a margin. */
   readonly replyTimeoutMs: number;
@@ -50,7 +50,7 @@ export interface IngressDependencies {
   readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   readonly clock: Clock;
   readonly metrics: { accepted(): void; refused(status: number): void };
-  /** Called for each event that was refused for want of room or quota. Must not throw. */
+  /** Called for each event that was refused because of missing room or quota. Must not throw. */
   readonly onRefused?: (target: EndpointTarget, refusal: Refusal) => void;
   readonly logger: { error(fields: object, message: string): void };
 }
@@ -73,7 +73,7 @@ const CORS = {
 
 /** Role `ingress`: step 1 of the path of an event (docs/architecture.md). Plain node:http, ahead of the API. */
 export class Ingress {
-  /** A log that takes no events fails every request in the same way. */
+  /** A log that accepts no events fails every request in the same way. */
   private readonly faults: Faults;
 
   constructor(private readonly deps: IngressDependencies) {
@@ -102,7 +102,7 @@ export class Ingress {
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
     if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
 
-    // 2. Refuse a request that comes too fast for this endpoint, and read its body.
+    // 2. Refuse a request above the rate of this endpoint, and read its body.
     const tooFast = deps.rate.consume(address.key, deps.clock.now());
     if (tooFast) return this.refuse(res, 429, 'rate_limited', tooFast.text, tooFast.headers);
     const { sourceId, workspaceId } = target;
@@ -112,7 +112,7 @@ export class Ingress {
     if (body === 'client left') return;
     if (!('bytes' in body)) return this.refuseBody(res, body, req.headers['content-encoding']);
 
-    // 3. Refuse or hold it while there is no room for it in the pipeline.
+    // 3. Refuse or delay it while there is no room for it in the pipeline.
     const arrival = { sourceId, workspaceId, bytes: body.bytes.length };
     const entered = deps.admission.enter(arrival);
     const refusal = entered === true ? undefined : await this.heldAtDoor(entered, holders, arrival.bytes);
@@ -129,7 +129,7 @@ export class Ingress {
     }
   }
 
-  /** A body that waits at the door still counts. It was counted until now, so it fits, or it is one among few. */
+  /** A body that waits at the door still counts. It was counted until now, so it fits or is one of few. */
   private async heldAtDoor(
     entered: Promise<Refusal | undefined>,
     holders: ByteHolders,
@@ -234,7 +234,9 @@ export class Ingress {
     this.reply(address, target, answer, req, res);
   }
 
-  /** Sends the component's reply. A reply that cannot be sent is the component's failure; only this caller is told. */
+  /**
+   * Sends the component's reply. A reply that cannot be sent is the component's failure, which only this caller sees.
+   */
   private reply(
     address: Address,
     target: EndpointTarget,
@@ -333,7 +335,7 @@ class Stay {
 
 const CORS_ORIGIN = { 'access-control-allow-origin': '*' };
 
-/** Headers of an answer that drops those which were set before. */
+/** Headers of an answer that replaces the headers set before. */
 const lastHeaders = ({ base }: Address): Record<string, string> =>
   base === null ? CORS_ORIGIN : { ...CORS_ORIGIN, 'content-security-policy': SANDBOX_POLICY };
 

@@ -9,7 +9,7 @@ export interface Backlog extends WorkInFlight {
   unroutedOf(sourceId: string): number;
 }
 
-/** What each role knows of its work. */
+/** Reports of each role on its work. */
 export interface LocalRoles {
   readonly worker: {
     readonly pressure: { ofSource(sourceId: string): number; ofWorkspace(workspaceId: string): number };
@@ -26,7 +26,7 @@ export class LocalBacklog implements Backlog {
   private readonly roles: Partial<LocalRoles> = {};
 
   constructor(
-    /** Records handed over to runner and router. */
+    /** Unacknowledged records of runner and router. */
     private readonly handedOver: HandedOver,
     /** Bytes that wait for the disk. */
     private readonly queued: () => number,

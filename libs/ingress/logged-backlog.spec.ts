@@ -55,7 +55,7 @@ const enters = async (door: Admission, sourceId: string): Promise<boolean> => {
   return entered === true || (await entered) === undefined;
 };
 
-/** Sends events until the source's door closes. The log is looked at after every 50. Returns how many were stored. */
+/** Sends events until the source's door closes. The log is read after every 50. Returns the number of stored events. */
 const fill = async ({ log, topics, backlog, door }: World, sourceId: string, most = 10_000): Promise<number> => {
   for (let n = 0; n < most; n++) {
     if (!(await enters(door, sourceId))) return n;

@@ -4,7 +4,7 @@ import { type WorkInFlight } from './pressure-gate.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
-/** What the processes tell of their work. */
+/** Reports of the processes on their work. */
 export interface ReportedBacklog extends WorkInFlight {
   /** Emits of a source that are not yet routed. */
   unroutedOf(sourceId: string): number;
@@ -21,21 +21,21 @@ export interface LoggedBacklogOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Stored events of a source, and what was found in the log. */
+/** Stored events of a source, and its records in the log. */
 interface Stored {
-  /** Events stored by this process since the last look. */
+  /** Events stored by this process since the last reading. */
   since: number;
-  /** Records that the runners, and the router, had not done at the last look. */
+  /** Unfinished records of the runners and of the router at the last reading. */
   lag: number;
-  /** Looks in a row that did not find its lanes. */
+  /** Consecutive readings that did not find its lanes. */
   untold: number;
 }
 
 const LOOK_MS = 1_000;
-/** Least number of records of a source for which the log is looked at. */
+/** Number of records of a source from which the log is read for it. */
 const WORTH_LOOKING = 32;
 const MOST_UNTOLD = 60;
-/** Records of a lane that its owner may have done and not committed, because it does them in any order. */
+/** Records of a lane that its owner may have finished and not committed, because it finishes them in any order. */
 const UNCOMMITTED = 2_048;
 
 /** A consumer group between an arrival and its listeners. It has the name of its app. */
@@ -47,9 +47,9 @@ const TOPICS = {
 } as const;
 
 /**
- * Work in flight as the processes report it, or as it is found in the log where nobody owns the lanes: no runner or
- * router is alive, or none has taken them. So an ingress cannot fill the log without limit. The log is looked at once a
- * second, for the sources that got many events from this process.
+ * Work in flight as the processes report it, or as the log shows it for lanes without an owner, because no runner or
+ * router is alive or none has claimed them. So an ingress cannot fill the log without limit. The log is read once a
+ * second, for the sources with many events from this process.
  */
 export class LoggedBacklog implements WorkInFlight {
   private readonly stored = new Map<string, Stored>();
@@ -82,14 +82,14 @@ export class LoggedBacklog implements WorkInFlight {
     const { reported } = this.options;
     const known = this.stored.get(sourceId);
     if (!known) return reported.ofSource(sourceId);
-    // A runner may have done what came since the last look.
+    // A runner may have finished events that arrived since the last reading.
     const logged = known.lag + (reported.isAlive('runner') ? 0 : known.since);
     return Math.max(reported.ofSource(sourceId), logged);
   }
 
   /**
-   * Emits of a source that are not yet routed. While no router is alive the log tells, from the second call on. A caller
-   * that waits for fewer asks again and again.
+   * Emits of a source that are not yet routed. While no router is alive, the number comes from the log, from the second
+   * call on. A caller that waits for a lower number calls repeatedly.
    */
   unroutedOf(sourceId: string): number {
     const { reported } = this.options;
@@ -111,7 +111,7 @@ export class LoggedBacklog implements WorkInFlight {
     return this.options.reported.queuedBytes();
   }
 
-  /** Looks at the log once. */
+  /** Reads the log once. */
   async look(): Promise<void> {
     const worth = [...this.stored].filter(([, { since, lag }]) => since + lag >= WORTH_LOOKING);
     if (worth.length === 0) return;
@@ -122,7 +122,7 @@ export class LoggedBacklog implements WorkInFlight {
     worth.forEach(([id, stored], i) => {
       const found = lags.map((lagOf) => lagOf(id)).filter((lag) => lag !== undefined);
       if (found.length < lags.length) {
-        // No broker told, so what was known counts on, or the source is deleted.
+        // No broker answered, so the last numbers remain, or the source is deleted.
         if (++stored.untold > MOST_UNTOLD) this.stored.delete(id);
         return;
       }
@@ -149,7 +149,7 @@ export class LoggedBacklog implements WorkInFlight {
     }
   }
 
-  /** Records of a source that a group has not done. Sources that share a lane share what is in it. */
+  /** Unfinished records of a source for a group. Sources that share a lane share its records. */
   private async lagsOf(group: LoggedGroup, ids: readonly string[]): Promise<(sourceId: string) => number | undefined> {
     const { log, topics, reported } = this.options;
     const topicOf = TOPICS[group];
@@ -157,7 +157,7 @@ export class LoggedBacklog implements WorkInFlight {
     const sharing = new Map<string, number>();
     for (const id of ids) {
       const topic = topicOf(topics, id);
-      // A topic of its own has one partition, which is named as the topic.
+      // A topic of a single source has one partition with the topic's name.
       const lane = topics.ownedBy(id).length > 0 ? topic : await log.laneOf(topic, id);
       lanes.set(id, lane);
       sharing.set(lane, (sharing.get(lane) ?? 0) + 1);

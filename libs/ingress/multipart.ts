@@ -77,7 +77,7 @@ export const multipartFields = (contentType: string, body: Buffer): Promise<obje
 const parserOf = (contentType: string, bodyBytes: number): ReturnType<typeof busboy> | undefined => {
   const boundary = /;\s*boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType);
   if ((boundary?.[1] ?? boundary?.[2] ?? '').length > MAX_BOUNDARY) return undefined;
-  // Names come as the Latin-1 text of their bytes; see `nameOf`.
+  // Names are the Latin-1 text of their bytes; see `nameOf`.
   const limits = {
     // The parser reports the limit when it is reached, not when it is exceeded.
     parts: MAX_FIELDS + 1,
@@ -102,8 +102,8 @@ async function* inTurns(body: Buffer): AsyncGenerator<Buffer> {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Browsers send names as UTF-8. One that is not stays Latin-1, as older senders write it, and `filename*`, which names its
- * charset, comes decoded.
+ * Browsers send names as UTF-8. A name in another encoding stays Latin-1, the encoding of older senders. `filename*`
+ * names its charset and is already decoded.
  */
 const nameOf = (latin1: string): string => {
   if (!/^[\x00-\xff]*[\x80-\xff][\x00-\xff]*$/.test(latin1)) return latin1;

@@ -78,7 +78,7 @@ describe('pressure gate', () => {
 
     state.sources.set('dc_a', 9);
     const [first, second] = [gate.enter(arrival('dc_a')), gate.enter(arrival('dc_a'))];
-    // There is no place to wait, and still room.
+    // There is no place to wait, but room.
     expect(gate.enter(arrival('dc_a'))).toBe(true);
     gate.left(arrival('dc_a'));
     state.now = 49;
@@ -86,7 +86,7 @@ describe('pressure gate', () => {
     expect(gate.waitingCount()).toBe(2);
     state.now = 50;
     expect(await first).toBeUndefined();
-    // The first has taken the last place, so the second waits as one above the limit does.
+    // The first has the last place, so the second waits like one above the limit.
     expect(gate.waitingCount()).toBe(1);
     gate.left(arrival('dc_a'));
     expect(await second).toBeUndefined();

@@ -18,14 +18,14 @@ export interface PressureLimits {
   readonly source: number;
   readonly workspace: number;
   /**
-   * Records in flight of one source above which each of its arrivals waits for room, for `pacedMs` at most, and enters then
-   * all the same. It keeps the queue of a busy source short, and refuses nothing.
+   * Records in flight of one source above which each of its arrivals waits for room, for `pacedMs` at most, and then
+   * enters in any case. It keeps the queue of a busy source short, and refuses nothing.
    */
   readonly paced: number;
   readonly pacedMs: number;
   /** Most bytes of arrivals that are not yet stored, of all workspaces together. */
   readonly bytes: number;
-  /** Most arrivals that wait for room, of one source and in total, and how long each waits. */
+  /** Most arrivals that wait for room, of one source and in total, and the longest wait of each. */
   readonly heldOfSource: number;
   readonly held: number;
   readonly heldMs: number;
@@ -116,7 +116,8 @@ export class PressureGate implements Admission {
   }
 
   /**
-   * Gives each waiting source one turn. An admitted source moves to the end, so the sources share a workspace's room.
+   * Gives one turn to each waiting source. An admitted source moves to the end, so the sources share a workspace's
+   * room.
    */
   private look(): void {
     this.timer = undefined;
@@ -186,7 +187,7 @@ export class PressureGate implements Admission {
     const share = Math.floor(ofWorkspace / Math.max(1, workspace?.sources ?? 0));
     const own = (source?.bytes ?? 0) + bytes;
     const isWithin = own <= share || (workspace?.bytes ?? 0) + bytes <= ofWorkspace;
-    // One event alone always enters where nothing else does.
+    // A single event always enters when no other is waiting to be stored.
     if (this.bytes === 0 || (isWithin && all <= HARD_TIMES * limits.bytes)) return undefined;
     return this.refusal(
       sourceId,

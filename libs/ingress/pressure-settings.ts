@@ -3,7 +3,7 @@ import { type Door } from './door.js';
 import { type LoggedBacklog } from './logged-backlog.js';
 import { PressureGate, type WorkInFlight } from './pressure-gate.js';
 
-/** What an operator sets of it. */
+/** Settings of the operator. */
 interface PressureConfig {
   readonly sourceBacklog: number | null;
   readonly engine: 'embedded' | 'distributed';
@@ -17,9 +17,9 @@ export interface PressureSettings {
   /** Records in flight above which arrivals of a source are paced. */
   readonly paced: number;
   readonly bytes: number;
-  /** Waiting invocations of a source above which its emitters are held. */
+  /** Waiting invocations of a source above which its emitters wait. */
   readonly listener: number;
-  /** Unrouted emits of one source above which its runs pause, and emits in its loop are given up. */
+  /** Unrouted emits of one source above which its runs pause, and emits in its loop are dropped. */
   readonly unrouted: number;
 }
 

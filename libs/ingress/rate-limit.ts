@@ -1,7 +1,7 @@
 import { rateLimitHeaders } from '#libs/http/rate-limit-headers.js';
 import { TokenBuckets } from '#libs/http/token-buckets.js';
 
-/** Refusal of a request that comes too fast. */
+/** Refusal of a request above the rate. */
 export interface TooFast {
   readonly text: string;
   /** Retry-After and X-RateLimit-*. */

@@ -3,10 +3,10 @@ import { type Replies } from '#libs/runner/runner-ports.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type Answer, answerRecord, REPLIES } from './reply-records.js';
 
-/** How often an answer is sent whose topic is missing. Its process makes the topic anew within seconds, if it lives. */
+/** Attempts to send an answer whose topic is missing. A live process creates its topic again within seconds. */
 const TRIES = 8;
 const AGAIN_MS = 2_500;
-/** Bytes of the answers that wait for their topic in this process. More are dropped. */
+/** Most bytes of answers that wait for their topic in this process. Further ones are dropped. */
 const WAITING_BYTES = 4 << 20;
 
 interface Sent {
@@ -15,8 +15,8 @@ interface Sent {
 }
 
 /**
- * Sends answers to the waiting process over its reply topic. Answers of one turn of the event loop are batched. Those
- * whose topic is missing are sent again for a while (docs/adr/0011), and then dropped: their process has ended.
+ * Sends answers to the waiting process over its reply topic. Answers of one turn of the event loop are batched. Answers
+ * without a topic are sent again for a while (docs/adr/0011), and then dropped, because their process has ended.
  */
 export const repliesOverLog = (
   log: Pick<StreamLog, 'publishEach'>,

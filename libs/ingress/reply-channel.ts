@@ -12,16 +12,16 @@ export interface ReplyChannelOptions {
   /** Unique to this start of the process. The process must be registered under it before this call. */
   readonly processId: string;
   readonly logger: { error(fields: object, message: string): void };
-  /** How often the channel is tried, in milliseconds. Default: 5 s. */
+  /** Interval of probes of the channel, in milliseconds. Default: 5 s. */
   readonly tryEveryMs?: number;
-  /** How long the record of a trial may be on its way, in milliseconds. Default: 5 s. */
+  /** Longest time in transit of a probe, in milliseconds. Default: 5 s. */
   readonly lateMs?: number;
 }
 
 export interface ReplyChannel {
   /** Relay whose address is the channel's topic. */
   readonly relay: ResponseRelay;
-  /** Why answers do not arrive; undefined while they do. For `/readyz`. */
+  /** Reason why answers do not arrive, for `/readyz`; undefined while they do. */
   problem(): string | undefined;
   /** Stops answering callers that still wait, and deletes the topic. Idempotent. */
   close(): Promise<void>;
@@ -33,7 +33,7 @@ const MAX_BATCH = 256;
 const MAX_UNACKED = 1_024;
 const TRY_EVERY_MS = 5_000;
 const LATE_MS = 5_000;
-/** A record that is late once may have waited with the whole process, which was stopped. */
+/** A single late probe may be due to a stop of the whole process. */
 const LATE_TRIALS = 2;
 
 /** Opens the channel on which a process awaits answers of runners in other processes (docs/adr/0011). */
@@ -44,21 +44,21 @@ export const openReplyChannel = async (options: ReplyChannelOptions): Promise<Re
 };
 
 /**
- * A channel that tries itself: while no answers come, it sends a record to itself now and then. Its topic may be deleted
- * under it, or its consumer be lost, and every answer with them. It then makes them anew (docs/adr/0011).
+ * A channel that probes itself: while no answers arrive, it sends a record to itself now and then. Its topic may have
+ * been deleted, or its consumer lost, and every answer with them. It then creates them again (docs/adr/0011).
  */
 class TriedChannel implements ReplyChannel {
   readonly relay: ResponseRelay;
   private readonly topic: string;
   private readonly closing = new AbortController();
-  /** Ends the wait for the record of the trial that is on its way. */
+  /** Ends the wait for the probe in transit. */
   private arrived: () => void = () => undefined;
   private consumer: Consumer | undefined;
   private trying: Promise<void> = Promise.resolve();
   private closed: Promise<void> | undefined;
   private trials = 0;
   private late = 0;
-  /** Something arrived since the last trial. */
+  /** A record arrived since the last probe. */
   private heard = false;
   private fault: string | undefined;
   private readonly faults: Faults;
@@ -68,7 +68,7 @@ class TriedChannel implements ReplyChannel {
     this.relay = new ResponseRelay(this.topic);
     this.faults = new Faults({
       say: (text, fields) => options.logger.error({ topic: this.topic, ...fields }, text),
-      // Said to be over when a record arrives, and not before.
+      // Over once a record arrives, and not before.
       quietMs: NEVER_MS,
     });
   }
@@ -130,7 +130,10 @@ class TriedChannel implements ReplyChannel {
     if (await this.probe()) this.works();
   }
 
-  /** Sends a record to this channel, after making its topic anew if it is gone. Resolves to whether it arrived in time. */
+  /**
+   * Sends a probe to this channel, after creating its topic again if it is gone. Resolves to whether the probe arrived
+   * in time.
+   */
   private async probe(): Promise<boolean> {
     const { log, lateMs = LATE_MS } = this.options;
     const id = String(++this.trials);

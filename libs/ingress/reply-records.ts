@@ -7,7 +7,7 @@ export const REPLIES = 'replies.';
 
 export const replyTopic = (processId: string): string => REPLIES + processId;
 
-/** `reply` goes to the caller of an endpoint, `outcome` to the caller of a manual run or a hook. */
+/** `reply` is for the caller of an endpoint, `outcome` for the caller of a manual run or a hook. */
 export type Answer =
   { readonly kind: 'reply'; readonly reply: HttpReply } | { readonly kind: 'outcome'; readonly outcome: RunOutcome };
 
@@ -29,7 +29,7 @@ export const readAnswer = (
   return undefined;
 };
 
-/** A record that a process sends to itself, to see whether answers would arrive. */
+/** A record that a process sends to itself to find out whether answers arrive. */
 export const probeRecord = (topic: string, id: string): LogRecord => ({
   topic,
   key: 'probe',

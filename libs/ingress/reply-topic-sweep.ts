@@ -6,7 +6,7 @@ export interface ReplyTopicSweepOptions {
   /** The ids of all registered processes, silent ones included. */
   readonly registered: () => Promise<readonly string[]>;
   readonly logger: { warn(fields: object, message: string): void };
-  /** How long a process must be absent from the registry, in milliseconds. Default: a minute. */
+  /** Time for which a process must be absent from the registry, in milliseconds. Default: a minute. */
   readonly absentMs?: number;
   /** Monotonic, in ms. */
   readonly now?: () => number;
@@ -18,23 +18,23 @@ interface Absence {
 }
 
 const ABSENT_MS = 60_000;
-/** A look may come late, after the looking process itself was stopped. */
+/** A pass may be late, because its own process was stopped. */
 const LOOKS = 3;
 
 /**
- * Deletes the topics of processes that ended without closing their channel. A process is gone when several looks in a
- * row found it absent from the registry. One look is not enough, because a process that was silent registers again. A
- * mistake does little harm, because a process makes its own topic anew.
+ * Deletes the topics of processes that ended without closing their channel. A process is gone when several consecutive
+ * passes found it absent from the registry. One pass is not enough, because a silent process registers again. A mistake
+ * does little harm, because a process creates its own topic again.
  */
 export class ReplyTopicSweep {
   private readonly absent = new Map<string, Absence>();
 
   constructor(private readonly options: ReplyTopicSweepOptions) {}
 
-  /** One look. Resolves with the ids of the processes whose topics were deleted. */
+  /** Runs one pass. Resolves with the ids of the processes whose topics were deleted. */
   async pass(): Promise<readonly string[]> {
     const { log, registered, logger, absentMs = ABSENT_MS, now = (): number => performance.now() } = this.options;
-    // The topics first: a process registers before it makes its topic.
+    // Topics are read first, because a process registers before it creates its topic.
     const ids = (await log.topics(REPLIES)).map((topic) => topic.slice(REPLIES.length));
     const known = new Set(await registered());
     const at = now();

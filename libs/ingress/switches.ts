@@ -1,9 +1,9 @@
 import { type IncomingMessage } from 'node:http';
 import { RefusedRequest } from './refused-request.js';
 
-/** What a sender asks for with the headers of its request (docs/reference/rest-api.md#endpoint-switches). */
+/** Switches in the headers of a sender's request (docs/reference/rest-api.md#endpoint-switches). */
 export interface Switches {
-  /** No list keeps what the run leaves. */
+  /** No list keeps the output of the run. */
   readonly nostore: boolean;
   /** The event is listed as a test, and neither run nor passed on. */
   readonly notrigger: boolean;
@@ -13,10 +13,10 @@ const NONE: Switches = { nostore: false, notrigger: false };
 const UPLOAD_HEADER = 'x-pd-upload-body';
 const UPLOAD_PARAMETER = 'pipedream_upload_body';
 
-/** Throws RefusedRequest for switches that exclude each other, and for one that is not built. */
+/** Throws RefusedRequest for switches that exclude each other, and for a switch that is not built. */
 export const switchesOf = ({ headers }: IncomingMessage, query: string): Switches => {
   if (headers[UPLOAD_HEADER] !== undefined) throw notBuilt(`header ${UPLOAD_HEADER}`);
-  // Most queries do not hold the word, so few are parsed.
+  // Few queries contain the word, so few are parsed.
   if (query.includes(UPLOAD_PARAMETER) && new URLSearchParams(query).has(UPLOAD_PARAMETER))
     throw notBuilt(`query parameter ${UPLOAD_PARAMETER}`);
   const [nostore, notrigger] = [isOn(headers['x-pd-nostore']), isOn(headers['x-pd-notrigger'])];

@@ -16,7 +16,7 @@ export interface Answer {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Ends with `close`, which the spec calls. */
+/** The spec ends it with `close`. */
 export const ingressWorld = async (over: Partial<IngressDependencies> = {}) => {
   const published: LogRecord[] = [];
   const relay = new ResponseRelay();
