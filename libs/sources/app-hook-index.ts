@@ -1,9 +1,9 @@
 import { accountIdOf, propsOf, type SourceDefinition } from './published.js';
 
-/** A source that takes an event of an app. */
+/** A source that accepts an event of an app. */
 export interface HookedSource {
   readonly sourceId: string;
-  /** The first of its apphooks that takes the event. */
+  /** The first of its apphooks that accepts the event. */
   readonly prop: string;
 }
 
@@ -15,13 +15,13 @@ interface Hook {
 /** Apphooks of one source, in declaration order. */
 type Hooks = Hook[];
 
-/** Finds the sources that take an event of an app, without a look at the others. */
+/** Finds the sources that accept an event of an app, without reading the others. */
 export class AppHookIndex {
   private readonly byEvent = new Map<string, Map<string, Hooks>>();
   /** Keys of `byEvent` by source. */
   private readonly keys = new Map<string, readonly string[]>();
 
-  /** Replaces what the source takes. Undefined for a source that takes nothing. */
+  /** Replaces the apphooks of the source. Undefined for a source without any. */
   set(sourceId: string, workspaceId: string, definition: SourceDefinition | undefined): void {
     this.remove(sourceId);
     if (definition === undefined) return;

@@ -25,7 +25,7 @@ interface PlannedAppHooks {
   readonly warnings: readonly Warning[];
 }
 
-/** Finds which events of apps a source takes (docs/reference/component-model.md#apphooks). */
+/** Finds the events of apps that a source accepts (docs/reference/component-model.md#apphooks). */
 @Injectable()
 export class AppHookPlans {
   constructor(
@@ -68,7 +68,7 @@ export class AppHookPlans {
       if (fault !== undefined) throw invalid(hook.name, `eventNames has ${fault}`);
       return [...new Set(hook.eventNames)];
     }
-    // A function is not part of the description, so a call tells whether there is one.
+    // A function is not part of the description, so only a call shows whether it exists.
     const secrets: string[] = [];
     const values = await valuesInClear(this.vault, { given, workspaceId, source }, secrets);
     const known = [...secrets, ...secretsIn(props, values)];

@@ -5,7 +5,7 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { unlabelled } from './domain/bound-value.js';
 import { type PlannedProp, propsOf, type SourceDefinition } from './published.js';
 
-/** Puts the ids of data stores in place of the names that props of type data_store were given. */
+/** Replaces names of data stores in props of type data_store by their ids. */
 @Injectable()
 export class BoundDataStores {
   constructor(@Inject(DATA_STORE_CATALOG) private readonly dataStores: DataStoreCatalog) {}

@@ -22,7 +22,7 @@ const boot = (disk: Disk, power?: PowerSwitch): Machine => {
   return machine;
 };
 
-/** Every id that a slug, or data outside the log, still holds. */
+/** Every id in a held slug, or in data outside the log. */
 const leftovers = async (machine: Machine): Promise<object> => {
   const view = await machine.view();
   return {

@@ -72,7 +72,7 @@ export interface AppHook {
   readonly appProp: string;
   /** Slug of the app. */
   readonly app: string;
-  /** Null takes every event of the app. */
+  /** Null accepts every event of the app. */
   readonly eventNames: readonly string[] | null;
 }
 
@@ -82,7 +82,7 @@ export interface BareProp {
   readonly prop: string;
 }
 
-/** What a deployment made of a prop. Its kind decides what replies show, what a run gets and what is secret. */
+/** A prop after a deployment. Its kind decides what replies show, what a run receives and what is secret. */
 export type PlannedProp =
   ValueProp | SecretProp | RequestProp | StoreProp | AppProp | Endpoint | Timer | AppHook | BareProp;
 
@@ -229,7 +229,7 @@ export interface PlannedAction {
 export interface ConfiguredAction {
   /** Values by prop, as the caller sent them. */
   readonly props: unknown;
-  /** Names what additionalProps returned before (docs/reference/rest-api.md#dynamic-props-id). */
+  /** Id of an earlier result of additionalProps (docs/reference/rest-api.md#dynamic-props-id). */
   readonly dynamicPropsId: string | undefined;
 }
 
@@ -268,7 +268,10 @@ export interface HookRunner {
     readonly definition: SourceDefinition;
     readonly hook: ProcessCall;
   }): Promise<HookOutcome>;
-  /** The operation is over and its outcome is in the event log, so the definition of the log is in force again. */
+  /**
+   * Called when the operation is over and its outcome is in the event log, so that the definition of the log is in
+   * force again.
+   */
   operationEnded(sourceId: string): Promise<void>;
 }
 

@@ -24,7 +24,9 @@ import { type Accounts, ACCOUNTS, HOOK_RUNNER, SOURCE_TOPICS } from './ports.js'
 import { type HookRunner, propsOf, type SourceDefinition, type SourceTopics } from './published.js';
 import { stepOf } from './step-of.js';
 
-/** Longest wait before a hook until this process serves the endpoints, which the hook may hand to other services. */
+/**
+ * Longest wait before a hook until this process serves the endpoints, which the hook may register with other services.
+ */
 const APPLIED_TIMEOUT_MS = 10_000;
 
 /** Common steps of the operations that run hooks. Each method is one step. */

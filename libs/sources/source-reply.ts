@@ -44,7 +44,7 @@ const PackageChangesReply = named('PackageChanges', {
   ),
 });
 
-/** Source in the replies of create and update. `packages` is there only after `refresh_packages`. */
+/** Source in the replies of create and update. `packages` is present only after `refresh_packages`. */
 export const ChangedSource = named('ChangedSource', {
   ...Source.fields,
   user_id: text('`u_…`, the user who deployed it'),
@@ -92,7 +92,7 @@ const configuredProps = ({ props }: SourceDefinition, urls: EndpointUrls): Recor
     }),
   );
 
-/** Undefined for a prop that nothing configures. */
+/** Undefined for a prop without a configured value. */
 const shownOf = (planned: PlannedProp, urls: EndpointUrls): unknown => {
   switch (planned.kind) {
     case 'value':

@@ -19,9 +19,9 @@ export interface SourceEntry {
   readonly workspaceId: string;
   readonly name: string;
   readonly status: SourceStatus;
-  /** State in force, whatever operation runs. An update counts from its end on. */
+  /** State in force, regardless of a running operation. An update counts from its end on. */
   readonly active: boolean;
-  /** Definition in force, likewise. */
+  /** Definition in force. */
   readonly definition: SourceDefinition;
   /** State and definition that a running update will put in force. */
   readonly next?: { readonly active: boolean; readonly definition: SourceDefinition };
@@ -58,7 +58,7 @@ const UNARMED: Row['armed'] = { timers: [], since: 0, first: false };
 export class SourcesView implements LiveView {
   private readonly rows = new Map<string, Row>();
   private readonly endpoints = new Map<string, ServedEndpoint>();
-  /** Sources by the events of apps that they take. */
+  /** Sources by the events of apps that they accept. */
   readonly appHooks = new AppHookIndex();
   private readonly changeListeners = new Set<(sourceId: string) => void>();
   private readonly timerListeners = new Set<(armed: ArmedTimers) => void>();
@@ -208,7 +208,7 @@ const servedBy = (state: SourceState): readonly Endpoint[] => {
   }
 };
 
-/** The definition by which a source takes events of apps. Undefined for a source that is inactive or not deployed. */
+/** The definition by which a source accepts events of apps. Undefined for a source that is inactive or not deployed. */
 const definitionInForce = (state: SourceState): SourceDefinition | undefined => {
   switch (state.status) {
     case 'none':

@@ -38,7 +38,7 @@ describe('concurrent operations', () => {
     const first = made.update(id, { reference: { componentId: 'two' } });
     await started;
     await expect(second(made, id)).rejects.toMatchObject({ code: 'source.busy' });
-    // Another process, which knows the first one only from the log.
+    // Another process, which shares only the log with the first one.
     const other = new Machine(made.disk);
     other.catalog.add('two');
     await expect(second(other, id)).rejects.toMatchObject({ code: 'source.busy' });

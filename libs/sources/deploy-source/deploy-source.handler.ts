@@ -42,9 +42,9 @@ export interface SourceResult {
   readonly revision: number;
   readonly workspaceId: string;
   readonly position: Position | undefined;
-  /** About the component and about the request. */
+  /** Warnings about the component and the request. */
   readonly warnings?: readonly Warning[];
-  /** What a refresh did to the packages of the component. Absent without one. */
+  /** Changes of the component's packages by a refresh. Absent without one. */
   readonly packageChanges?: PackageChanges;
 }
 
@@ -165,7 +165,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     return { source, revision: Number(revision), workspaceId: context.workspaceId, position };
   }
 
-  /** Removes everything of the source. When a step fails the slug stays held, and the next start continues there. */
+  /** Removes all data of the source. When a step fails, the slug stays held and the next start continues there. */
   private async undo(deployment: Deployment, error: unknown, context: CommandContext): Promise<void> {
     const { operations } = this;
     const { sourceId, nameSlug, definition } = deployment;
@@ -178,7 +178,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     await operations.bestEffort(sourceId, 'removal after a failed deployment', async () => {
       const command = { type: 'FailDeployment', ...failureOf(error), now: operations.clock.now() } as const;
       const { state } = await operations.decide(sourceId, command, context);
-      // The log took the last event although its answer was lost, so the source is deployed and stays.
+      // The log has the last event although its answer was lost, so the source is deployed and stays.
       if (state.status === 'deployed') return;
       await operations.operationEnded(sourceId);
       await operations.forget({ sourceId, nameSlug, secretRefs: secretRefsOf(definition) }, context);

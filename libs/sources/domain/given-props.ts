@@ -8,13 +8,13 @@ import { shown } from './prop-error.js';
 const MOST_COMPARED = 50;
 const MOST_NAMED = 20;
 
-/** A key of `configured_props` that is no prop, with the prop that it probably stands for. */
+/** An unknown key of `configured_props`, with the prop that it probably stands for. */
 export interface MisspeltKey {
   readonly given: string;
   readonly meant: string;
 }
 
-/** Misspelt keys of `configured_props`. A key is none when the prop itself is given too. */
+/** Finds the misspelt keys of `configured_props`. A key is not misspelt when the prop itself is given too. */
 export const misspeltKeys = (
   given: Readonly<Record<string, unknown>>,
   props: readonly ConfigurableProp[],
@@ -42,7 +42,7 @@ export const allowedIn = (props: readonly ConfigurableProp[]): string => {
 };
 
 /**
- * Warns about a value that is none of the prop's options. It is accepted, because the list is what a form offers
+ * Warns about a value that is not among the prop's options. It is accepted, because the list is only an offer for forms
  * (docs/reference/rest-api.md#configured-props-types).
  */
 export const optionWarnings = (prop: ConfigurableProp, value: unknown): readonly Warning[] => {

@@ -12,7 +12,7 @@ const BODY_MODES = ['none', 'fields', 'raw'];
 /** Fields of `auth` that are secret. */
 const SECRETS = ['password', 'token'] as const;
 
-/** Value of an http_request prop, with what of it goes into the vault. */
+/** Value of an http_request prop, and its part for the vault. */
 export interface RequestValue {
   /** The value with its secrets masked, as replies show it. */
   readonly value: Fields;

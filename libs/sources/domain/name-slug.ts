@@ -11,7 +11,7 @@ export const slugOf = (name: string): string => {
 
 const MAX_SLUG = 200;
 
-/** Whether a caller's text may be a slug, including the number that tells sources of one name apart. */
+/** Whether a caller's text may be a slug, including the number that distinguishes sources of one name. */
 export const isSlug = (text: string): boolean => text.length <= MAX_SLUG + 20 && /^[a-z0-9-]+$/.test(text);
 
 /** `foo`, `foo-1` and `foo-1-1` share one stream, because each may clash with another's next number. */
@@ -30,8 +30,8 @@ interface Step {
 }
 
 /**
- * The table of the newest step that was asked about, which takes it over from an older one: commands follow each other, so
- * each adds a step or two. An older step that is asked about again builds its own.
+ * The table of the newest requested step, which reuses that of an older one, because each command adds a step or two. A
+ * request for an older step builds another table.
  */
 const tables = new WeakMap<Step, SlugTable>();
 

@@ -188,7 +188,7 @@ describe('a value of type', () => {
     const told = { code: 'source.invalid_prop', message: `prop p${at} must be ${expected}; got ${actual}` };
     const details = { prop: `p${at}`, expected, actual };
     expect(refusal(() => plan([prop(type, over)], { p: given }))).toMatchObject({ ...told, details });
-    // As the default of the code, and as a stored value that new code does not allow.
+    // Tried as the default of the code, and as a stored value that new code does not allow.
     expect(refusal(() => plan([prop(type, { ...over, default: given as never })]))).toMatchObject(told);
     if (type !== 'http_request') {
       const before = [held(type, { value: given })];

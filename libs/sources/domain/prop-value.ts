@@ -9,8 +9,8 @@ type Scalar = 'string' | 'integer' | 'boolean';
 
 /**
  * Checks a value against the prop's type and returns it as stored. Text becomes the number, flag, list or object that
- * it stands for. A labelled value is kept as given. Values outside `options` are accepted, because the list is what the
- * form offers. Throws source.invalid_prop.
+ * it stands for. A labelled value is kept as given. Values outside `options` are accepted, because the list is only an
+ * offer for forms. Throws source.invalid_prop.
  */
 export const normalisedValue = (prop: ConfigurableProp, value: unknown): unknown => {
   checkSize(prop.name, value);

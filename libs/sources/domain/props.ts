@@ -20,7 +20,7 @@ export interface PropPlan {
   readonly props: readonly PlannedProp[];
   /** Texts to store in the vault before the definition is used. */
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
-  /** What was given or declared, is accepted, and is probably not meant. */
+  /** Warnings about accepted values and declarations that are probably mistakes. */
   readonly warnings: readonly Warning[];
 }
 
@@ -118,7 +118,7 @@ const planProp = (prop: ConfigurableProp, request: PropRequest, draft: Draft): P
 
 type HeldProp = SecretProp | Extract<PlannedProp, { readonly value?: unknown }>;
 
-/** Takes the given value, else the stored one, else the default. Undefined for a prop that may lack a value. */
+/** Returns the given value, else the stored one, else the default. Undefined for a prop that may lack a value. */
 const heldOf = (prop: ConfigurableProp, given: unknown, request: PropRequest, draft: Draft): HeldProp | undefined => {
   const stored = storedOf(prop, draft);
   if (given === SECRET_MASK && (prop.secret === true || stored?.kind === 'secret')) {

@@ -1,6 +1,6 @@
 import { type NameSlugEvent } from '../published.js';
 
-/** Who holds each slug of a family. */
+/** Holders of the slugs of a family. */
 export class SlugTable {
   private readonly holders = new Map<string, string>();
   private readonly bySource = new Map<string, Set<string>>();
@@ -46,7 +46,7 @@ export class SlugTable {
 
 const numbered = (slug: string, n: number): string => (n === 0 ? slug : `${slug}-${n}`);
 
-/** The n of `slug-n`, 0 for the slug itself; undefined of another slug. */
+/** The n of `slug-n`, 0 for the slug itself; undefined for another slug. */
 const numberIn = (slug: string, candidate: string): number | undefined => {
   if (candidate === slug) return 0;
   if (!candidate.startsWith(`${slug}-`)) return undefined;

@@ -14,7 +14,7 @@ export interface SourceFace {
   readonly definition: SourceDefinition;
 }
 
-/** A source as it is in force, whatever operation runs. Times are epoch milliseconds. */
+/** The source in force, regardless of a running operation. Times are epoch milliseconds. */
 export interface SourceRecord extends SourceFace {
   readonly sourceId: string;
   readonly userId: string;
@@ -184,11 +184,11 @@ const failed = ({ reason, observations, now }: Failure & { now: number }): Failu
   failedAt: now,
 });
 
-/** Gives each update a later second, so that `if_updated_at` tells updates of one second apart. */
+/** Assigns each update a later second, so that `if_updated_at` distinguishes updates of one second. */
 const nextUpdate = (source: SourceRecord, now: number): number =>
   Math.max(now, (epochSeconds(source.updatedAt) + 1) * 1000);
 
-/** Another process took the running operation for abandoned and ended it. */
+/** Another process considered the running operation abandoned and ended it. */
 const overtaken = (operation: string, state: SourceState): DomainError =>
   new DomainError(
     'source.busy',

@@ -28,7 +28,7 @@ export class EmitSampleHandler implements ICommandHandler<EmitSample> {
   ) {}
 
   execute({ sourceId, workspaceId }: EmitSample): Promise<void> {
-    // Alone, because a change of the source would exchange its process at the same time.
+    // Runs alone, because a concurrent change of the source would replace its process.
     return this.operations.exclusively(sourceId, () => this.emit(sourceId, workspaceId));
   }
 

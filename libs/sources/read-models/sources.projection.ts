@@ -11,7 +11,10 @@ export interface SourceDoc extends Revised {
   readonly nameSlug: string;
   /** A source is listed once its deployment is over. See docs/reference/rest-api.md#source-deploy-listing. */
   readonly listed: 'yes' | 'no';
-  /** The start of the deployment in fixed width. It stays, so a list keeps its order, and the id tells it. */
+  /**
+   * The start of the deployment in fixed width, which also follows from the id. It never changes, so a list keeps its
+   * order.
+   */
   readonly sort: string;
   readonly state: Exclude<SourceState, { status: 'none' }>;
 }

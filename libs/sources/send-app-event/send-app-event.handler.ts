@@ -8,7 +8,7 @@ export class SendAppEvent extends Command<SentAppEvent> {
   }
 }
 
-/** Gives an event of an app to the sources that take it. See docs/reference/rest-api.md#app-events. */
+/** Passes an event of an app to the sources that accept it. See docs/reference/rest-api.md#app-events. */
 @CommandHandler(SendAppEvent)
 export class SendAppEventHandler implements ICommandHandler<SendAppEvent> {
   constructor(@Inject(APP_EVENTS) private readonly events: AppEvents) {}

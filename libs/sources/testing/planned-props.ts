@@ -24,7 +24,7 @@ export const prop = (type: string, over: Partial<ConfigurableProp> = {}): Config
   type,
   ...over,
 });
-/** What the props of a plan hold, by name, without those that hold nothing. */
+/** Values of the props of a plan by name, without props that have none. */
 export const valuesOf = ({ props }: PropPlan): Readonly<Record<string, object>> =>
   Object.fromEntries(
     props.flatMap(({ kind: _, prop: name, ...held }) =>
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<string, 'app' | 'store' | 'request'>> = {
   http_request: 'request',
 };
 
-/** A prop of the type as a deployment left it. */
+/** A prop of the type after a deployment. */
 export const held = (type: string, parts: { value: unknown; secretRef?: string } | { secretRef: string }, name = 'p') =>
   ({ kind: KINDS[type] ?? ('value' in parts ? 'value' : 'secret'), prop: name, ...parts }) as PlannedProp;
 export const refusal = (act: () => unknown): DomainError => {

@@ -12,9 +12,9 @@ import { type SourceDefinition } from '../published.js';
 export interface PlannedDefinition {
   readonly definition: SourceDefinition;
   readonly secrets: PropPlan['secrets'];
-  /** About the component and about the request. */
+  /** Warnings about the component and the request. */
   readonly warnings: readonly Warning[];
-  /** What a refresh did to the packages. Absent without one. */
+  /** Changes of the packages by a refresh. Absent without one. */
   readonly packageChanges?: PackageChanges;
 }
 

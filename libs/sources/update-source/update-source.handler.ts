@@ -144,7 +144,8 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     try {
       return await operations.decide(sourceId, command, context);
     } catch (error) {
-      // Another operation was first. After any other failure the log may hold the event; the next start will find it.
+      // Another operation was first. After any other failure the log may contain the event, and the next start will
+      // find it.
       if (error instanceof DomainError) {
         await operations.bestEffort(sourceId, 'releasing a name slug', () =>
           this.releaseUnused(next, sourceId, context),
