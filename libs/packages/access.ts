@@ -10,7 +10,7 @@ export interface ScopeAccess {
   readonly workspaces: readonly string[] | null;
 }
 
-/** Who may have which package. Applies to cached packages too. */
+/** Rules on which workspace may use which package. They apply to cached packages too. */
 export class Access {
   private readonly deny: DenyList;
 
@@ -28,7 +28,7 @@ export class Access {
       .map(({ scope }) => scope);
   }
 
-  /** Throws DomainError component.package_unavailable for a package that the workspace may not have. */
+  /** Throws DomainError component.package_unavailable for a package that the workspace may not use. */
   check(packages: readonly Pick<LockedPackage, 'name' | 'version'>[], workspaceId: string): void {
     const closed = new Set(this.closedTo(workspaceId));
     for (const { name, version } of packages) {

@@ -30,8 +30,8 @@ const LIST = 'files.json';
 const FILES = 'files';
 
 /**
- * Names the boot of this machine. What was renamed into place before a power cut may be torn, so a file of another boot
- * is compared with its hash before it is used. Where there is no such name, each process compares.
+ * Identifies the boot of this machine. Files renamed into place before a power cut may be torn, so a file of another
+ * boot is compared with its hash before its use. Without such an id, each process compares.
  */
 export const BOOT: string = (() => {
   try {
@@ -59,7 +59,7 @@ export class ContentStore {
     return path.join(this.root, key);
   }
 
-  /** Returns a package that is whole, or undefined. Removes one that is torn. */
+  /** Returns a complete package, or undefined. Removes a torn one. */
   async find(key: string): Promise<Content | undefined> {
     const folder = this.folderOf(key);
     const content = await read(folder);
@@ -79,7 +79,7 @@ export class ContentStore {
     return content;
   }
 
-  /** Returns a package whose files all are as they were unpacked, or undefined. Removes any other. */
+  /** Returns a package whose files are all unchanged, or undefined. Removes any other. */
   async verified(key: string): Promise<Content | undefined> {
     const content = await read(this.folderOf(key));
     if (content && (await isWhole(content))) return content;
@@ -87,7 +87,7 @@ export class ContentStore {
     return undefined;
   }
 
-  /** Stores a package. `unpack` gives its files to the sink. Two processes may do so at once. */
+  /** Stores a package. `unpack` passes its files to the sink. Two processes may do so at once. */
   async add(key: string, unpack: (sink: FileSink) => Promise<void>): Promise<Content> {
     const draft = path.join(this.root, `new-${randomUUID()}`);
     const files = path.join(draft, FILES);
@@ -142,14 +142,14 @@ export const lastUse = async (folder: string): Promise<number> => {
   return Math.max(0, ...(await Promise.all(times)));
 };
 
-/** Takes a folder out of sight in one step, then removes it. */
+/** Renames a folder in one step, then removes it. */
 export const remove = async (root: string, name: string): Promise<void> => {
   const gone = path.join(root, `old-${randomUUID()}`);
   await rename(path.join(root, name), gone).catch(() => undefined);
   await rm(gone, { recursive: true, force: true });
 };
 
-/** Renames a draft into place. What another process put there stays if it is usable, and is replaced if it is not. */
+/** Renames a draft into place. A usable folder of another process stays, and an unusable one is replaced. */
 export const renameOver = async (
   draft: string,
   root: string,
@@ -169,7 +169,7 @@ export const renameOver = async (
 
 const LEFTOVER_MS = 3_600_000;
 
-/** Removes what processes that ended in the middle left behind. */
+/** Removes the leftovers of interrupted processes. */
 export const sweep = async (root: string): Promise<void> => {
   for (const name of await readdir(root)) {
     if (!/^(?:new|old)-/.test(name)) continue;

@@ -22,7 +22,7 @@ import { type RegistryRule } from './registry-rules.js';
 /** Heap of the fetcher. Descriptions of large packages take hundreds of megabytes while they are read. */
 const MEMORY_MB = 768;
 const IDLE_MS = 60_000;
-/** Time that a cancelled work has to end before the process is killed. */
+/** Time for a cancelled work to end before the process is killed. */
 const CANCEL_MS = 2_000;
 const STDERR_KEPT = 4_000;
 
@@ -45,8 +45,8 @@ interface Waiting {
 }
 
 /**
- * The process that asks registries and downloads tarballs. It has the tokens and an empty environment. Its files are
- * its code and one folder, and under root it has a user of its own. It starts when it is needed and ends when idle.
+ * The process that requests registries and downloads tarballs. It has the tokens and an empty environment. Its files
+ * are its code and one folder, and under root it has a separate user. It starts on demand and ends when idle.
  */
 export class FetcherProcess {
   private running: Promise<Running> | undefined;
@@ -214,8 +214,8 @@ export class FetcherProcess {
 }
 
 /**
- * Whether another user reaches each of these. TMPDIR and Node may lie in a folder of root's own; then the process has
- * the user of the server.
+ * Whether another user can reach each of these. TMPDIR and Node may be in a folder of root; then the process has the
+ * user of the server.
  */
 const openToAll = async (places: readonly string[]): Promise<boolean> => {
   const above = (place: string): readonly string[] =>

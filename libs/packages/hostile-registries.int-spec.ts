@@ -16,7 +16,7 @@ const integrityOf = (tarball: Buffer): string => `sha512-${createHash('sha512').
 
 type Fields = Record<string, unknown>;
 
-/** What the registry answers, by path. */
+/** Answers of the registry, by path. */
 const answers = new Map<string, () => Buffer | string>();
 let foreignRequests = 0;
 let server: Server;
@@ -237,7 +237,7 @@ describe('a hostile registry', () => {
       expect((error as Error).message.length).toBeLessThan(600);
       expect(foreignRequests).toBe(0);
       expect(readdirSync(path.join(folder, 'trees'))).toEqual([]);
-      // The process that fetches is there for the others.
+      // The fetching process still serves the others.
       offer('good', { '1.0.0': manifest('good') });
       expect((await install('good')).lock.packages).toHaveLength(1);
     },

@@ -34,7 +34,7 @@ const WHOLE = Object.fromEntries(NAMES.map((name) => [name, textOf(name)]));
 let server: Server;
 let url: string;
 let folder: string;
-/** Holds the answers to some requests back. */
+/** Delays the answers to some requests. */
 let holds: (url: string) => 'all' | 'half' | undefined = () => undefined;
 let held = 0;
 
@@ -127,7 +127,7 @@ const descendantsOf = (pid: number): readonly number[] => {
 };
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
-/** What can be found under the name of a package is whole. */
+/** Every stored package is complete. */
 const expectNoHalfPackage = (): void => {
   const contents = path.join(folder, 'content');
   for (const key of existsSync(contents) ? readdirSync(contents).filter((name) => /^[0-9a-f]{64}$/.test(name)) : []) {
@@ -177,7 +177,7 @@ describe('an install whose server is killed', () => {
       expectNoHalfPackage();
       expect(await install()).toEqual(WHOLE);
     }
-    // Else nothing was killed in the middle.
+    // Otherwise no install was interrupted.
     expect(finished).toBeLessThan(5);
   }, 240_000);
 

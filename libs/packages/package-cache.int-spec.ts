@@ -94,7 +94,7 @@ describe('the cache', () => {
     const [key = ''] = readdirSync(path.join(folder, 'content'));
     const content = path.join(folder, 'content', key);
     const [tree = ''] = readdirSync(path.join(folder, 'trees'));
-    // As after a restart of the machine: the marks of its former boot count no longer.
+    // Simulates a restart of the machine, after which the marks of its former boot no longer count.
     for (const name of readdirSync(content)) if (name.startsWith('whole-')) rmSync(path.join(content, name));
     rmSync(path.join(folder, 'trees', tree), { recursive: true });
     writeFileSync(path.join(content, 'files/index.js'), 'half');
@@ -148,7 +148,7 @@ describe('the cache', () => {
   }, 60_000);
 });
 
-/** Dates fresh marks back, as if nothing had been used for these hours. */
+/** Sets fresh marks back, as if nothing had been used for these hours. */
 const makeOld = (root: string, hours: number): void => {
   for (const kind of ['content', 'trees'])
     for (const key of readdirSync(path.join(root, kind)))

@@ -50,7 +50,7 @@ export class PackageCache {
     clearInterval(this.signs);
   }
 
-  /** Takes the folder of these packages if it is there, and holds it until `release`. */
+  /** Acquires the folder of these packages if it exists, until `release`. */
   async find(key: string): Promise<{ readonly folder: string; readonly bytes: number } | undefined> {
     this.hold(key);
     const about = (await this.trees.touch(key)) ? await this.trees.about(key) : undefined;
@@ -59,7 +59,7 @@ export class PackageCache {
     return undefined;
   }
 
-  /** Makes the folder of these packages, of which `obtain` provides those that are missing. Calls for one key share it. */
+  /** Makes the folder of these packages. `obtain` provides the missing ones. Calls for one key share the work. */
   async make(key: string, packages: readonly LockedPackage[], obtain: Obtain): Promise<void> {
     const made = this.making.get(key) ?? this.makeOnce(key, packages, obtain).finally(() => this.making.delete(key));
     this.making.set(key, made);
@@ -72,7 +72,7 @@ export class PackageCache {
     else this.held.delete(key);
   }
 
-  /** Removes what was not used for longest while the cache is too large. Throws when all that is left is in use. */
+  /** Removes the least recently used packages while the cache is too large. Throws when all the rest is in use. */
   async makeRoom(): Promise<void> {
     const next = this.evicting.then(() => this.evict());
     this.evicting = next.catch(() => undefined);
@@ -91,7 +91,7 @@ export class PackageCache {
     const all = await settled(found.map(async ([one, content]) => [one, content ?? (await obtain(one))] as const));
     await this.trees.make(key, all).catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;
-      // Somebody removed files of the cache. What is not whole is obtained anew, once.
+      // Files of the cache were removed. Incomplete packages are obtained again, once.
       const whole = packages.map(async (one) => {
         const content = await this.contents.verified(ContentStore.keyOf(one));
         return [one, content ?? (await obtain(one))] as const;

@@ -43,7 +43,7 @@ const refusal = (message: RegExp): object => ({
   message: expect.stringMatching(message),
 });
 
-/** The server's own. */
+/** The server's own registry. */
 const umask = process.umask(0o077);
 
 beforeAll(async () => {

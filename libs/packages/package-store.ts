@@ -120,7 +120,7 @@ export class PackageStore implements PackageSource {
     }
   }
 
-  /** Ends all processes. What waits is rejected. Idempotent. */
+  /** Ends all processes and rejects waiting installs. Idempotent. */
   async close(): Promise<void> {
     this.closing.abort();
     this.cache.close();
@@ -164,7 +164,7 @@ export class PackageStore implements PackageSource {
       this.access.check(lock.packages, workspaceId);
       tally.packages = lock.packages.length;
       const key = Trees.keyOf(lock.packages);
-      // Held before it is made, so that nobody removes it in between.
+      // Acquired before it is made, so that no process removes it in between.
       const before = await this.taken(lock, warnings, true);
       if (before) return before;
       await this.cache.make(key, lock.packages, (one) => this.obtain(one, tally, signal));
@@ -183,7 +183,10 @@ export class PackageStore implements PackageSource {
     );
   }
 
-  /** Runs an install in its turn, with a deadline for waiting and one for the work, so that none holds a slot for long. */
+  /**
+   * Runs an install in its turn, with a deadline for waiting and one for the work, so that none occupies a slot for
+   * long.
+   */
   private async inTurn<T>(workspaceId: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const turn = this.turns.acquire(workspaceId);
     let isLate = false;
@@ -235,7 +238,7 @@ export class PackageStore implements PackageSource {
     return { lock: checked(lockOf(wanted, packages), this.limits.packages), warnings };
   }
 
-  /** The folder of a lock if it is there. The caller releases it. */
+  /** Returns the folder of a lock if it exists. The caller releases it. */
   private async taken(
     lock: PackageLock,
     warnings: readonly Warning[],
@@ -259,7 +262,7 @@ export class PackageStore implements PackageSource {
     };
   }
 
-  /** Downloads and unpacks a package. Installs that want the same one at once share it. */
+  /** Downloads and unpacks a package. Concurrent installs of the same package share the work. */
   private obtain(one: LockedPackage, tally: Tally, signal: AbortSignal): Promise<Content> {
     const key = ContentStore.keyOf(one);
     const known = this.obtaining.get(key);
@@ -347,7 +350,7 @@ const checked = (lock: PackageLock, most: number): PackageLock => {
   return { specifiers: lock.specifiers, packages };
 };
 
-/** Checks the tarball again, because the process that fetched it reads what strangers send. */
+/** Checks the tarball again, because the process that fetched it reads hostile input. */
 const checkIntegrity = async (file: string, { name, version, integrity }: LockedPackage): Promise<void> => {
   const [algorithm = '', digest] = integrity.split(/-(.*)/s);
   const hash = createHash(algorithm);

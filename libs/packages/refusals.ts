@@ -2,7 +2,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 
 const MAX_TEXT = 1_000;
 
-/** The error of a package that a component cannot have. The message names the package. */
+/** The error for a package that a component cannot use. The message names the package. */
 export const unavailable = (message: string, packageName: string): DomainError =>
   new DomainError(
     'component.package_unavailable',

@@ -14,11 +14,11 @@ export interface RegistryRule {
 /** Registry to which tarball URLs of copied descriptions point. */
 const PUBLIC_HOST = 'registry.npmjs.org';
 
-/** Which registry is asked for which package, and from where its tarballs may come. */
+/** Rules on which registry serves which package, and which hosts serve its tarballs. */
 export class RegistryRules {
   constructor(private readonly rules: readonly RegistryRule[]) {}
 
-  /** The registry of the package's scope, and no other one even when that one does not have it. */
+  /** The registry of the package's scope. No other one is used, even when that one does not have the package. */
   ruleOf(packageName: string): RegistryRule {
     const scope = scopeOf(packageName);
     const rule = this.rules.find((each) => each.scope === scope) ?? this.rules.find((each) => each.scope === null);
@@ -53,7 +53,7 @@ export class RegistryRules {
     return url.origin === new URL(own).origin ? token : null;
   }
 
-  /** Every `host:port` that may be reached at all. */
+  /** Every `host:port` that the fetcher may reach. */
   addresses(): ReadonlySet<string> {
     const urls = this.rules.flatMap(({ url, tarballHosts }) => [
       new URL(url),
@@ -62,7 +62,7 @@ export class RegistryRules {
     return new Set(urls.map(addressOf));
   }
 
-  /** Removes tokens from a text that people will read. */
+  /** Removes tokens from a text for people. */
   masked(text: string): string {
     return this.rules.reduce((rest, { token }) => (token === null ? rest : rest.replaceAll(token, '***')), text);
   }

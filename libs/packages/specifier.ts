@@ -1,4 +1,4 @@
-/** What an import of a package names: `name`, `name@range`, either with a sub-path after it. */
+/** A parsed import of a package: `name` or `name@range`, each with an optional sub-path. */
 export interface Specifier {
   readonly name: string;
   /** Version, range or tag. Empty for none, which means the newest. */
@@ -17,7 +17,7 @@ export const isPackageName = (name: string): boolean =>
 /** Scope of a package's name, such as `@acme`, or null. */
 export const scopeOf = (name: string): string | null => /^(@[^/]+)\//.exec(name)?.[1] ?? null;
 
-/** Returns undefined for what is no specifier of a package of the registry. */
+/** Returns undefined for a text that is not a specifier of a registry's package. */
 export const parseSpecifier = (specifier: string): Specifier | undefined => {
   const [, name = '', range, subpath = ''] = SHAPE.exec(specifier) ?? [];
   if (!isPackageName(name)) return undefined;

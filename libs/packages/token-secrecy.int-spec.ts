@@ -63,7 +63,7 @@ const lookAtDescendants = (seen: Map<number, string>): void => {
     seen.set(pid, `${seen.get(pid) ?? ''}\n${read(pid, 'cmdline')}\n${read(pid, 'environ')}`);
 };
 
-/** Nothing when the folder was removed meanwhile. */
+/** Empty when the folder was removed in the meantime. */
 const entriesBelow = (folder: string): readonly Dirent[] => {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true });

@@ -17,8 +17,8 @@ export interface TreeList {
 export const USED_MS = 3 * 60_000;
 
 /**
- * Folders with `node_modules`, one for each set of packages, made of hard links. The name holds the boot, because a
- * folder from before a power cut may be torn: it is then made again.
+ * Folders with `node_modules`, one for each set of packages, made of hard links. The name contains the boot, because a
+ * folder from before a power cut may be torn and is then made again.
  */
 export class Trees {
   constructor(private readonly root: string) {}
@@ -77,7 +77,7 @@ export class Trees {
     );
   }
 
-  /** What a tree holds, or undefined when there is none or its list is torn. */
+  /** Content of a tree, or undefined when there is none or its list is torn. */
   async about(key: string): Promise<TreeList | undefined> {
     try {
       return JSON.parse(await readFile(path.join(this.root, key, LIST), 'utf8')) as TreeList;

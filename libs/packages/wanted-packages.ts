@@ -51,7 +51,7 @@ export const wantedBy = (specifiers: readonly string[]): Wanted => {
   return { roots, aliases };
 };
 
-/** Makes the lock of what was resolved. A second root that resolved to the same version as the first is left out. */
+/** Makes the lock of the resolved packages. A second root with the same version as the first is left out. */
 export const lockOf = ({ roots, aliases }: Wanted, packages: readonly LockedPackage[]): PackageLock => {
   const byPlace = new Map(packages.map((one) => [one.place, one]));
   const places = new Map<string, string>();

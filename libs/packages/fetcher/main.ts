@@ -1,5 +1,5 @@
 /**
- * Entry point of the process that asks registries and downloads tarballs. It alone has their tokens. Bundled to
+ * Entry point of the process that requests registries and downloads tarballs. It alone has their tokens. Bundled to
  * dist/libs/packages/fetcher-child.cjs.
  */
 import { Socket } from 'node:net';
@@ -25,7 +25,7 @@ const running = new Map<number, AbortController>();
 
 const say = (reply: object): void => void up.write(encodeRecord(0, reply));
 
-/** Lets no code of this process connect to anything but the configured hosts and the proxy. */
+/** Prevents code of this process from connecting to anything but the configured hosts and the proxy. */
 const guardConnections = (proxy: ProxyOrder | null): void => {
   const server = proxy === null ? undefined : proxyServerOf(proxy.url);
   const own = server === undefined ? [] : [`${server.host}:${server.port}`];

@@ -1,6 +1,6 @@
 /**
- * Messages between the server and its fetcher, as records of libs/sandbox/protocol. The fetcher reads what registries
- * answer, so the server checks each message of it.
+ * Messages between the server and its fetcher, as records of libs/framing. The fetcher reads answers of registries, so
+ * the server checks each of its messages.
  */
 import { type LockedPackage } from '#libs/component-model/package-lock.js';
 import { type Warning } from '#libs/kernel/warning.js';
@@ -85,7 +85,7 @@ const isFields = (value: unknown): value is Fields =>
 const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** A place of a package below the root, each name of which is one of a package. */
+/** A place of a package below the root. Each part is a name of a package. */
 export const isPlace = (place: string): boolean =>
   place.length <= MAX_PLACE &&
   PLACE.test(place) &&

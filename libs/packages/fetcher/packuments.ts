@@ -16,12 +16,12 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** Description of a package with what its resolution needs. */
+/** Description of a package, reduced to the needs of its resolution. */
 export interface Packument {
   readonly name: string;
   readonly 'dist-tags': Texts;
   readonly versions: Readonly<Record<string, Manifest>>;
-  /** Versions that are too young, which npm's resolver takes for a range only when no other one fits. */
+  /** Versions that are too young. npm's resolver chooses them for a range only when no other one fits. */
   readonly stagedVersions: { readonly versions: Readonly<Record<string, Manifest>> };
   readonly time: Texts;
   readonly denied: readonly string[];
@@ -34,13 +34,13 @@ export interface PackumentPolicy {
   readonly now: number;
 }
 
-/** Packages whose place the runtime takes. They are never asked for. */
+/** Packages that the runtime replaces. They are never requested. */
 const OWN_PACKAGES: readonly string[] = ['@pipedream/platform', '@pipedream/types'];
 const DEPENDENCIES = ['dependencies', 'optionalDependencies', 'peerDependencies'] as const;
 const MAX_DEPENDENCIES = 2_000;
 const MAX_ENTRIES = 20_000;
 
-/** Host of the registry as npm's resolver sees it. It has no packages, so only this cache answers. */
+/** Host of the registry for npm's resolver. It has no packages, so only this cache answers. */
 export const NO_REGISTRY = 'http://registry.invalid/';
 
 /** Descriptions of packages for one resolution, in the form of npm's packument cache. It is the resolver's only source. */
@@ -51,7 +51,7 @@ export class Packuments {
     private readonly client: Pick<RegistryClient, 'packument'>,
     private readonly policy: PackumentPolicy,
     private readonly signal: AbortSignal,
-    /** Descriptions that one resolution may ask for. */
+    /** Descriptions that one resolution may request. */
     private readonly most: number,
   ) {}
 
@@ -110,7 +110,7 @@ const textsOf = (value: unknown, most = MAX_ENTRIES): Record<string, string> => 
   return Object.fromEntries(entries.slice(0, most));
 };
 
-/** Keeps what the resolution needs, so that descriptions of megabytes do not stay in memory. */
+/** Keeps only the fields for the resolution, so that descriptions of megabytes do not stay in memory. */
 const trimmed = (name: string, given: unknown, policy: PackumentPolicy): Packument => {
   if (!isFields(given) || !isFields(given.versions))
     throw new Refusal(name, `the registry describes no versions of the npm package "${name}"`);
@@ -179,8 +179,8 @@ const manifestOf = (name: string, version: string, described: unknown): Manifest
 };
 
 /**
- * Without packages whose place the runtime takes, and without an empty name, for which npm's resolver asks for
- * "undefined". Another bad name is refused when it is asked for.
+ * Removes packages that the runtime replaces, and an empty name, for which npm's resolver would request "undefined".
+ * Another bad name is refused when it is requested.
  */
 const dependenciesOf = (value: unknown): Record<string, string> => {
   const { '': _, ...named } = textsOf(value, MAX_DEPENDENCIES);

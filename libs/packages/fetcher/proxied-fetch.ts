@@ -7,7 +7,7 @@ import { type ProxyOrder } from './message.js';
 
 const CONNECT_MS = 10_000;
 
-/** Asks registries through the operator's proxy, by address unless the proxy resolves names. */
+/** Requests registries through the operator's proxy, by address unless the proxy resolves names. */
 export const proxiedFetch = ({ url, noProxy, resolvesNames }: ProxyOrder): typeof fetch => {
   const server = proxyServerOf(url);
   if (server === undefined) throw new Error('the URL of the outgoing proxy cannot be used');

@@ -8,7 +8,7 @@ import { type FetchOrder } from './message.js';
 
 /** A package that is not available. The message is for the author of the component, and names the package. */
 export class Refusal extends Error {
-  /** Lets npm's resolver tell it from its own errors. */
+  /** Distinguishes this error from those of npm's resolver. */
   readonly code = 'SLUICE_REFUSED';
 
   constructor(
@@ -25,7 +25,7 @@ const REDIRECTS = 5;
 const TRIES = 3;
 const RETRY_MS = 300;
 
-/** Asks registries for descriptions and tarballs. Each request is checked against the rules, redirects too. */
+/** Requests descriptions and tarballs from registries. Each request is checked against the rules, redirects too. */
 export class RegistryClient {
   constructor(
     private readonly rules: RegistryRules,
@@ -51,7 +51,7 @@ export class RegistryClient {
     }
   }
 
-  /** Writes a tarball whose integrity is as given. Returns its size. */
+  /** Downloads a tarball to a file and checks its integrity. Returns its size. */
   async tarball(
     { name, version, resolved, integrity, file, maxBytes }: FetchOrder,
     signal: AbortSignal,

@@ -71,7 +71,7 @@ export const resolve = async (
     now,
   };
   const packuments = new Packuments(client, policy, signal, 2 * order.maxPackages);
-  // Each package is asked for first, so that the error of a root names it and not one of its dependencies.
+  // Each package is requested first, so that the error of a root names it and not one of its dependencies.
   await Promise.all(order.roots.map(({ name }) => packuments.of(name)));
   const tree = await idealTree(order.roots, packuments, folder).catch(async (error: unknown) => {
     throw await refusalOf(error, order, packuments);
@@ -200,7 +200,7 @@ const tooYoung = (name: string, version: string, age: string, minAgeMs: number):
 
 const locked = async (node: TreeNode, packuments: Packuments): Promise<LockedPackage> => {
   const { location, packageName: name, version, integrity, resolved } = node;
-  // Without a hash that can be read, npm's resolver gives null, undefined or an empty text.
+  // Without a readable hash, npm's resolver returns null, undefined or an empty text.
   if (typeof integrity !== 'string' || integrity === '' || typeof resolved !== 'string')
     throw new Refusal(
       name,
@@ -236,7 +236,7 @@ const wrongIn = (found: LockedPackage): string | undefined => {
 
 const aliasIn = (place: string): string => place.replace(/^.*node_modules\//, '').slice(0, 100);
 
-/** Puts an error of npm's resolver into words for the author. Rethrows what is none. */
+/** Turns an error of npm's resolver into a text for the author. Rethrows any other error. */
 const refusalOf = async (error: unknown, order: ResolveOrder, packuments: Packuments): Promise<unknown> => {
   if (typeof error !== 'object' || error === null) return error;
   const { code, requiredBy = '', name = '', wanted = '', edge, package: given = '' } = error as ResolverError;
