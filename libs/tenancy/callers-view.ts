@@ -130,7 +130,7 @@ export class CallersView implements LiveView, Callers {
     return this.rolesOf.get(userId)?.has(workspaceId) === true;
   }
 
-  /** Number of a user's keys that were handed over and not revoked, may change things and never expire. */
+  /** Number of a user's issued and unrevoked keys that may change resources and never expire. */
   usableKeys(userId: string): number {
     let count = 0;
     for (const { userId: of, handedOver, readOnly, expiresAt } of this.byHash.values())

@@ -22,7 +22,7 @@ export interface ChangedMember {
   readonly position?: Position;
 }
 
-/** Adds a user to the workspace of the context, gives a member another role, or removes one. */
+/** Adds a user to the workspace of the context, changes the role of a member, or removes one. */
 export class ChangeMember extends Command<ChangedMember> {
   constructor(
     readonly change:

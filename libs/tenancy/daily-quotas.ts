@@ -9,7 +9,7 @@ export interface QuotaExceeded {
   readonly quota: 'credits';
   readonly limit: number;
   readonly actual: number;
-  /** Names the quota, what was used, and when it starts again. */
+  /** Names the quota, the usage, and the time at which it starts again. */
   readonly text: string;
   readonly retryAfterS: number;
 }
@@ -19,7 +19,7 @@ export interface QuotaKeeperDependencies {
   /** Credits that a workspace may use in a UTC day; 0 stands for no limit. */
   readonly credits: number;
   readonly clock: Clock;
-  /** Called when usage cannot be read. The work is let in. */
+  /** Called when usage cannot be read. The work is then admitted. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -35,7 +35,7 @@ interface Known {
 
 /**
  * Decides whether a workspace may start more runs today (docs/reference/rest-api.md#quotas). Runs count when they have
- * ended, so what is under way when a quota is reached still goes beyond it.
+ * ended, so runs in flight may still exceed a quota.
  */
 export class QuotaKeeper {
   private readonly known = new Map<string, Known>();

@@ -2,9 +2,9 @@ import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type UserEvent, type WorkspaceEvent } from './published.js';
 
 /**
- * The workspace made with each user's account, in which their requests act that name none
- * (docs/reference/rest-api.md#acting-workspace). Leaving it ends that for good: a user who comes back does so because
- * another member wants it.
+ * The workspace created with each user's account, in which requests of the user that name no workspace act
+ * (docs/reference/rest-api.md#acting-workspace). Leaving it ends that permanently, because only another member can add
+ * the user again.
  */
 export class Homes {
   /** Null once the user has left it. */

@@ -38,7 +38,7 @@ export class KeyRegister {
   readonly workspaces = new WorkspaceRegister();
   private readonly homes = new Homes();
 
-  /** @param others get every event, too, so that the log is read once. */
+  /** @param others receive every event too, so that the log is read once. */
   static async read(
     store: EventStore,
     upcasters: Upcasters,

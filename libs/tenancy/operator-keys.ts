@@ -20,7 +20,7 @@ export interface NewKey {
   readonly handedOver: () => Promise<void>;
 }
 
-/** Issues a key, whatever number of keys the user has, because a user with too many lost ones needs one too. */
+/** Issues a key without a limit on the user's keys, because a user who lost many keys also needs one. */
 export const issueKeyFor = async (
   { handleCommand, clock, register }: OperatorKeys,
   userId: string,

@@ -29,7 +29,7 @@ export const createWorkspaceFor = async (
   return workspaceId;
 };
 
-/** Resolves with whether the name is another one than before. */
+/** Resolves with whether the name changed. */
 export const renameWorkspace = async (
   { handleCommand, clock }: OperatorWorkspaces,
   workspaceId: string,
@@ -40,7 +40,7 @@ export const renameWorkspace = async (
   return events.length > 0;
 };
 
-/** Deletes a workspace. The caller has seen to it that it holds no resources, which nobody could reach afterwards. */
+/** Deletes a workspace. The caller has checked that it has no resources, because they would become unreachable. */
 export const deleteWorkspace = async (
   { handleCommand, clock }: OperatorWorkspaces,
   workspaceId: string,
@@ -53,7 +53,7 @@ export type MemberChange =
   { readonly type: 'add_member' | 'change_role'; readonly role: Role } | { readonly type: 'remove_member' };
 
 /**
- * Adds a user to a workspace, gives a member another role, or removes one. Resolves with whether that changed anything.
+ * Adds a user to a workspace, changes the role of a member, or removes one. Resolves with whether anything changed.
  * Throws member.not_found, member.already_exists or workspace.limit_reached.
  */
 export const changeMemberOf = async (

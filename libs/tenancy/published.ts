@@ -59,7 +59,7 @@ export interface WorkspaceRenamed {
   readonly type: 'WorkspaceRenamed';
   readonly data: { readonly name: string; readonly renamedAt: number };
 }
-/** The end of a workspace, which held nothing. Nobody is a member of it from then on. */
+/** The deletion of an empty workspace. From then on it has no members. */
 export interface WorkspaceDeleted {
   readonly type: 'WorkspaceDeleted';
   readonly data: { readonly deletedAt: number };
@@ -115,7 +115,7 @@ export interface Usage {
 }
 /** Counters that every runner adds to. */
 export interface UsageStore {
-  /** Adds to a day, counted from 1970-01-01 UTC. A crash of the process may lose the additions of its last second. */
+  /** Adds to a day, counted from 1970-01-01 UTC. A crash of the process may lose the counts of its last second. */
   add(day: number, used: ReadonlyMap<string, DailyUsage>): Promise<void>;
   /** Usage of a workspace on a day; zeros when nothing was added. */
   of(day: number, workspaceId: string): Promise<DailyUsage>;

@@ -15,7 +15,7 @@ const sum = (a: DailyUsage, b: DailyUsage): DailyUsage => ({
 
 /**
  * Counts runs per workspace and UTC day in memory, and flushes the counts to a store that all processes add to. A flush
- * comes within a second. A process that dies before it loses the counts.
+ * follows within a second. A process that dies before loses the counts.
  */
 export class UsageMeter implements Usage {
   /** Counts by day and workspace that are not yet in the store. */

@@ -2,8 +2,8 @@ import { type Holding } from '#libs/kernel/context.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 
 /**
- * The resources of workspaces that do something or keep something by themselves. Subscriptions end with these, and
- * components do nothing without a source.
+ * The resources of workspaces that act or keep data on their own. Subscriptions end with these, and components do
+ * nothing without a source.
  */
 export class WorkspaceContents {
   private readonly open = new Map<string, { readonly workspaceId: string; readonly what: string }>();
@@ -21,7 +21,7 @@ export class WorkspaceContents {
     if (what !== undefined) this.open.set(idOf(stream), { workspaceId, what });
   }
 
-  /** What a workspace holds, such as `2 sources, 1 webhook`; undefined when it holds nothing. */
+  /** Content of a workspace, such as `2 sources, 1 webhook`; undefined when it is empty. */
   of(workspaceId: string): string | undefined {
     const counts = new Map<string, number>();
     for (const each of this.open.values())

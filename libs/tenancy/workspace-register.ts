@@ -58,7 +58,7 @@ export class WorkspaceRegister {
     return this.all().filter(({ members }) => members.has(userId));
   }
 
-  /** Workspaces that no member owns. Only the operator can give them one. */
+  /** Workspaces without an owner. Only the operator can assign one. */
   withoutOwner(): readonly RegisteredWorkspace[] {
     return this.all().filter(({ members }) => ![...members.values()].includes('owner'));
   }

@@ -29,7 +29,7 @@ class AddMemberDto {
 export class AddMemberController {
   constructor(private readonly commands: CommandBus) {}
 
-  /** Takes a user that the operator has made. The same user with the same role again changes nothing. */
+  /** Adds a user that the operator has created. The same user with the same role again changes nothing. */
   @Post()
   @Operation({ summary: 'Add a user to a workspace', body: AddMemberDto, reply: one(Member) })
   @HttpCode(200)

@@ -4,7 +4,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { derivedId, shownId } from '#libs/kernel/ids.js';
 import { type ApiKeyEvent, type ApiKeyIssued } from '../published.js';
 
-/** What a key may do less than its user. */
+/** Limits of a key in comparison with its user. */
 export type KeyLimits = Pick<ApiKeyIssued['data'], 'readOnly' | 'expiresAt'>;
 
 export type ApiKeyCommand =

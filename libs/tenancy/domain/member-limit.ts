@@ -1,6 +1,6 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 
-/** Throws workspace.limit_reached when a workspace of so many members takes no further one. */
+/** Throws workspace.limit_reached when a workspace with this many members is full. */
 export const mustHaveRoomFor = (total: number, limit: number): void => {
   if (total < limit) return;
   throw new DomainError(

@@ -28,7 +28,7 @@ export const nameIdOf = (username: string): string => derivedId('u', 'username',
 /** Id of an address's stream. One stream per address keeps addresses unique, in whatever case they are written. */
 export const emailIdOf = (email: string): string => derivedId('u', 'email', plainEmail(email));
 
-/** Form in which two spellings of one address are the same text. */
+/** Normal form, equal for two spellings of one address. */
 export const plainEmail = (email: string): string => email.normalize('NFC').toLowerCase();
 
 /** The refusal of an address that another user has. */
@@ -46,7 +46,7 @@ export const nameTaken = (username: string): DomainError =>
     actual: username,
   });
 
-/** The refusal of an address that is reserved for a user whose set-up may have been cut off. */
+/** The refusal of an address that is reserved for a user whose set-up may have been interrupted. */
 const emailReserved = (email: string, username: string): DomainError =>
   new DomainError(
     'user.already_exists',

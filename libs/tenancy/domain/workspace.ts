@@ -22,7 +22,7 @@ export type WorkspaceCommand =
 interface OfMember {
   readonly workspaceId: string;
   readonly userId: string;
-  /** User who asks for the change. Absent when the operator does. */
+  /** User who requests the change. Absent for the operator. */
   readonly by?: string;
   readonly now: number;
 }
@@ -86,8 +86,9 @@ export const workspace: Decider<WorkspaceCommand, WorkspaceEvent, WorkspaceState
 };
 
 /**
- * What a change of one member comes to. Members may leave and owners step down at any time, the last owner too: a role
- * that others gave binds nobody. A workspace without owners is the operator's to give one.
+ * Decides a change of one member. Members may leave and owners step down at any time, the last owner too, because no
+ * member may be bound by a role that another user granted. Only the operator can assign an owner to a workspace without
+ * one.
  */
 const decideMember = (
   command: Extract<WorkspaceCommand, OfMember>,
@@ -112,8 +113,8 @@ const decideMember = (
 };
 
 /**
- * Asked of the state that the change is decided on, so that an owner who is removed at this moment removes nobody. The
- * route asks a view that may lag.
+ * Checks the state on which the change is decided, so that an owner who is being removed cannot remove others. The view
+ * that the route checks may lag.
  */
 const mustBeAllowed = (
   { type, userId, by, workspaceId }: Extract<WorkspaceCommand, OfMember>,

@@ -29,7 +29,7 @@ export class GetMeController {
     const used = await Promise.all(
       workspaces.map(async (workspace) => ({ workspace, usage: await this.usage.ofToday(workspace.id) })),
     );
-    // Use by others of a workspace to which they added the user is not the user's.
+    // Usage of workspaces that others added the user to does not count as the user's.
     const own = used.filter(({ workspace: { id } }) => id === workspaceOfAccount(caller));
     const counted = own.length > 0 ? own : used;
     const total = {

@@ -16,7 +16,7 @@ const WAIT_MS = 2_000;
 const STEP_MS = 50;
 
 /**
- * The user of a valid key, who therefore exists: right after the first start another process may know the key before the
+ * Waits for the user of a valid key, because right after the first start another process may know the key before the
  * read model has its user. Rejects with request.not_caught_up after 2 s.
  */
 @QueryHandler(GetUser)

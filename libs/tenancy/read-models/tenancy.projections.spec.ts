@@ -127,12 +127,12 @@ describe('callers', () => {
       ['workspace-o_2', added('u_1')],
     ];
     const homeAfter = (...more: readonly HistoryEntry[]) => view(...entries, ...more).callerOf(hash('a'))?.home;
-    // Reserved, and not made yet.
+    // Reserved, and not created yet.
     expect(homeAfter()).toBeUndefined();
     expect(homeAfter(['workspace-o_1', created])).toBe('o_1');
     expect(homeAfter(['workspace-o_1', created], ['workspace-o_2', removed])).toBe('o_1');
     expect(homeAfter(['workspace-o_1', created], ['workspace-o_1', removed])).toBeUndefined();
-    // Another member brought the user back.
+    // Another member added the user again.
     const back: readonly HistoryEntry[] = [
       ['workspace-o_1', created],
       ['workspace-o_1', removed],

@@ -13,7 +13,7 @@ import { ChangeMember } from '../change-member.handler.js';
 export class RemoveMemberController {
   constructor(private readonly commands: CommandBus) {}
 
-  /** A member may leave by itself, whatever its role. What it made stays in the workspace. */
+  /** Any member may leave, whatever the role. Resources that the member created stay in the workspace. */
   @Delete(':userId')
   @WritesOwn()
   @Operation({ summary: 'Remove a member from a workspace, or leave it' })
