@@ -7,7 +7,10 @@ import * as util from 'node:util';
  * the rest of the program is imported after it.
  */
 
-/** Oldest Node of each line that runs Sluice, as `engines` of package.json says. Later lines than the last run it, too. */
+/**
+ * Oldest version of each line of Node that runs Sluice, equal to `engines` of package.json. Lines after the last run
+ * it, too.
+ */
 export const OLDEST_NODES: readonly (readonly [number, number])[] = [
   [20, 19],
   [22, 13],
@@ -62,7 +65,10 @@ interface WrongLine {
 
 const ASSIGNMENT = /^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_.-]*\s*=\s*(.*)$/;
 
-/** Finds the first line that Node's parser would skip or misread without a word. Shows no value, because it may be secret. */
+/**
+ * Finds the first line that Node's parser would skip or misread without an error. Shows no value, because it may be
+ * secret.
+ */
 const wrongLineOf = (text: string): WrongLine | undefined => {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   for (let at = 0; at < lines.length; at++) {

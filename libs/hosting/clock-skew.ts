@@ -2,7 +2,7 @@ import { type ClockSkew } from '#libs/kernel/common-clock.js';
 import { type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { type Shutdown } from './shutdown.js';
 
-/** Skew of the wall clock that the operator is told of. */
+/** Skew of the wall clock that is reported to the operator. */
 const TOLD_MS = 2_000;
 const LOOK_MS = 5_000;
 
@@ -14,8 +14,8 @@ export interface SkewListeners {
 }
 
 /**
- * Tells of a wall clock that differs by more than 2 s from the one that the processes share, in `/readyz`, a metric and
- * the log (docs/reference/delivery.md#one-clock). Logs its begin and its end.
+ * Reports a wall clock that differs by more than 2 s from the one that the processes share, in `/readyz`, a metric and
+ * the log (docs/reference/delivery.md#one-clock). Logs the begin and the end.
  */
 export const tellClockSkew = (
   clock: ClockSkew,

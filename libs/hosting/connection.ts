@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Requests of a connection that may be unanswered. Then it is not read further. */
+  /** Most unanswered requests of a connection. At the limit it is not read further. */
   readonly unanswered: number;
   /** Unsent bytes of a connection above which its next request waits. One answer alone may be larger. */
   readonly unsentBytes: number;
@@ -14,30 +14,30 @@ interface Exchange {
 }
 
 /**
- * Least bytes that are parsed at once of a connection that is read in parts. A part ends with the headers of a request, so
- * that no request waits half parsed, and Node's limits on the time of a request do not run while it waits.
+ * Least bytes that are parsed at once of a connection that is read in parts. A part ends with the headers of a request,
+ * so that no request waits half parsed while Node's time limits on it run.
  */
 const PART_BYTES = 512;
 const END_OF_HEADERS = '\r\n\r\n';
 
 type SocketHandle = { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null | undefined;
 
-/** Bytes that the kernel has taken, also of a write that is half done. They grow only when the client reads. */
+/** Bytes that the kernel has accepted, including those of a partial write. They grow only when the client reads. */
 const sentBytes = (socket: Socket): number => {
-  // Node has no public figure that moves within a write of megabytes.
+  // Node has no public figure that changes during a write of megabytes.
   const { _handle: handle } = socket as Socket & { readonly _handle?: SocketHandle };
   const { bytesWritten = socket.bytesWritten, writeQueueSize = socket.writableLength } = handle ?? {};
   return bytesWritten - writeQueueSize;
 };
 
 /**
- * The requests of one connection that are not answered, in order. Those written ahead (pipelined) are served side by side
- * up to the limits, and each begins in an event-loop turn of its own; later ones wait, and the connection is not read.
+ * The unanswered requests of one connection, in order. Pipelined requests are served concurrently up to the limits,
+ * each beginning in a separate event-loop turn; later ones wait, and the connection is not read.
  */
 export class Connection {
-  /** Time of the last look at which the client had read something, or had nothing to read. */
+  /** Time of the last check at which the client had read bytes, or had none to read. */
   progressAt: number;
-  /** Bytes that the client read between the last two looks. */
+  /** Bytes that the client read between the last two checks. */
   movedBytes = 0;
   private sent = 0;
   private readonly served: ServerResponse[] = [];
@@ -45,15 +45,17 @@ export class Connection {
   /** Feeds Node's parser, once the connection is read in parts. */
   private parse: ((part: Buffer) => void) | undefined;
   private isHeld = false;
-  /** Node stopped the connection itself, and will resume it: a body is read slowly, or an answer has to flow off first. */
+  /**
+   * Node paused the connection itself and will resume it, because a body is read slowly or an answer is not sent yet.
+   */
   private isPausedByNode = false;
   private isScheduled = false;
   private isTunnel = false;
-  /** The request that was parsed last, and when its body began or could go on. */
+  /** The last parsed request, and the time at which its body began or could continue. */
   private last: IncomingMessage | undefined;
   private lastAt: number;
 
-  /** @param serve hands a request to the handler. Must not throw. */
+  /** @param serve passes a request to the handler. Must not throw. */
   constructor(
     readonly socket: Socket,
     private readonly limits: ConnectionLimits,
@@ -73,14 +75,14 @@ export class Connection {
     return this.isHeld;
   }
 
-  /** Bytes of answers that are not sent, and of requests that wait unparsed. */
+  /** Bytes of unsent answers and of unparsed requests. */
   get heldBytes(): number {
     let bytes = this.socket.readableLength;
     for (const res of this.served) bytes += res.writableLength;
     return bytes;
   }
 
-  /** Takes a parsed request. Returns whether the connection has as many as it may have. */
+  /** Adds a parsed request. Returns whether the connection has reached the limit. */
   arrived(req: IncomingMessage, res: ServerResponse): boolean {
     this.last = req;
     this.lastAt = 0;
@@ -102,8 +104,9 @@ export class Connection {
   }
 
   /**
-   * Reads the connection in parts from now on, because Node would parse every request of up to 64 KB at once. It costs a
-   * few microseconds for each read, so only connections that write ahead are read so, and others while some do. Idempotent.
+   * Reads the connection in parts from now on, because Node would parse every request of up to 64 KB at once. It costs
+   * a few microseconds per read, so it applies only to connections that write ahead, and to the others while any does.
+   * Idempotent.
    */
   readInParts(): void {
     if (this.parse || this.isTunnel || this.socket.destroyed) return;
@@ -114,7 +117,7 @@ export class Connection {
     this.socket.on('data', (chunk: Buffer) => this.read(chunk));
   }
 
-  /** Stops reading while as many requests wait as may. */
+  /** Stops reading while the limit of waiting requests is reached. */
   hold(): void {
     this.isPausedByNode ||= this.socket.isPaused() && !this.isHeld;
     this.isHeld = true;
@@ -126,7 +129,7 @@ export class Connection {
     this.isTunnel = true;
   }
 
-  /** Called once, when the socket is closed. Node closes only the first of the answers that had to wait for each other. */
+  /** Called once, when the socket is closed. Node closes only the first of several waiting answers. */
   closed(): void {
     this.waiting = [];
     for (const res of [...this.served]) {
@@ -135,17 +138,17 @@ export class Connection {
     }
   }
 
-  /** Sees whether the client has read since the last look. */
+  /** Checks whether the client has read since the last check. */
   look(now: number): void {
     const sent = sentBytes(this.socket);
     this.movedBytes = sent - this.sent;
     this.sent = sent;
     if (this.movedBytes > 0 || this.socket.writableLength === 0) this.progressAt = now;
-    // A body does not come while the server does not read it.
+    // A body does not arrive while the server does not read it.
     if (this.lastAt === 0 || this.isHeld || this.last?.complete !== false) this.lastAt = now;
   }
 
-  /** Whether a body has been on its way for longer than this, and the client is why. */
+  /** Whether a body has been arriving for longer than this because of the client. */
   isLate(now: number, bodyMs: number): boolean {
     return now - this.lastAt > bodyMs;
   }
@@ -158,7 +161,7 @@ export class Connection {
     const { socket } = this;
     this.isPausedByNode = false;
     for (let from = 0; from < chunk.length;) {
-      // After the last answer of a connection, or a broken request, nothing more is read of it.
+      // After the last answer of a connection, or a broken request, it is not read any further.
       if (this.isTunnel || socket.destroyed || socket.writableEnded) return;
       if (this.isFull || socket.isPaused()) {
         this.putBack(chunk.subarray(from));

@@ -44,7 +44,7 @@ describe('requests written ahead on a connection', () => {
     const socket = await dial();
     socket.write(many(count, make));
     expect(await answersOf(socket, count)).toEqual(Array.from({ length: count }, (_, n) => `/${n}`));
-    // The connection serves on.
+    // The connection still serves requests.
     socket.write(get('more'));
     expect((await answersOf(socket, 1)).at(-1)).toBe('/more');
   });
@@ -70,7 +70,7 @@ describe('requests written ahead on a connection', () => {
     await until('16 requests', () => kept.length >= 16);
     await pause(100);
     expect(kept).toHaveLength(16);
-    // What waits unparsed is a piece that was read, and what the stream reads ahead.
+    // The unparsed bytes are a chunk that was read, and the read-ahead of the stream.
     expect(front.connections.heldBytes).toBeLessThan(200_000);
     // Control: the client could not write the rest.
     expect(socket.writableLength).toBeGreaterThan(0);
@@ -139,7 +139,7 @@ describe('requests written ahead on a connection', () => {
 
   it.each<[string, (socket: Socket, kept: readonly { res: ServerResponse }[]) => void]>([
     ['by a reset', (socket) => void socket.resetAndDestroy()],
-    // One that only closed its side looks the same until it is answered.
+    // A client that only closed its side looks the same until it is answered.
     ['with the first answers', (socket, kept) => (socket.destroy(), kept.forEach(({ res }) => res.end('<a>')))],
   ])('get their closing told when the client leaves, also those behind another: %s', async (_name, leave) => {
     const { kept, handler } = keeping();
@@ -273,7 +273,7 @@ describe('an answer that is not read', () => {
     for (const socket of unread) socket.write(get(1));
     await until('cuts', () => front.connections.cuts.memory > 0);
     await until('less', () => front.connections.heldBytes > 0 && front.connections.heldBytes <= unsentInAll);
-    // A reader that comes now is served wholly.
+    // A new reader is served completely.
     const reader = await dial();
     let bytes = 0;
     reader.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();

@@ -6,13 +6,16 @@ import { Connection, type ConnectionLimits } from './connection.js';
 
 /** See docs/reference/limits.md#connections. */
 export interface ListenerLimits extends ConnectionLimits {
-  /** Unsent bytes of all connections, above which those are cut that read nothing, and above twice that the slowest. */
+  /**
+   * Unsent bytes of all connections above which connections that read nothing are cut, and above twice that the
+   * slowest.
+   */
   readonly unsentInAll: number;
-  /** Time after which a connection is cut that has unsent bytes and reads none of them. */
+  /** Time after which a connection that reads none of its unsent bytes is cut. */
   readonly stalledMs: number;
-  /** Time for the body of a request, beyond Node's own limit: Node gives up to look at a connection that had to wait. */
+  /** Time for the body of a request. Node's own limit does not cover a connection that had to wait. */
   readonly bodyMs: number;
-  /** Interval of the looks at all connections. */
+  /** Interval of the checks of all connections. */
   readonly lookMs: number;
 }
 
@@ -25,15 +28,15 @@ export const listenerLimits = (): ListenerLimits => ({
   lookMs: 1_000,
 });
 
-/** How long all connections are read in parts after one wrote too far ahead. */
+/** Time in which all connections are read in parts after one wrote too far ahead. */
 const GUARDED_MS = 60_000;
 
 const HARD_TIMES = 2;
 
-/** What connections were cut for. */
+/** Reasons for which connections were cut. */
 export type Cut = 'stalled' | 'memory';
 
-/** Bounds what clients make the process hold that write ahead, or do not read their answers. */
+/** Bounds the memory of the process for clients that write ahead or do not read their answers. */
 export class Connections {
   /** Connections that were cut since the start. */
   readonly cuts: Record<Cut, number> = { stalled: 0, memory: 0 };
@@ -48,7 +51,7 @@ export class Connections {
     serve: (req: IncomingMessage, res: ServerResponse) => void,
   ) {
     const { bySocket } = this;
-    // One function for all answers, which finds its connection.
+    // One function for all answers, which looks up the connection.
     const onClose = function (this: ServerResponse): void {
       bySocket.get(this.req.socket)?.answered(this);
     };
@@ -58,13 +61,13 @@ export class Connections {
       const connection = bySocket.get(req.socket);
       if (connection?.arrived(req, res)) this.wroteAhead(connection);
     };
-    // A request that expects what Node does not know comes by an event of its own.
+    // A request with an unknown expectation arrives by a separate event.
     server.on('request', arrived).on('checkExpectation', arrived);
     server.on('connect', (_req: IncomingMessage, socket: Duplex) => bySocket.get(socket)?.becameTunnel());
     this.timer = setInterval(() => this.look(), limits.lookMs).unref();
   }
 
-  /** Unsent bytes of all connections at the last look. */
+  /** Unsent bytes of all connections at the last check. */
   get heldBytes(): number {
     return this.held;
   }
@@ -85,14 +88,14 @@ export class Connections {
     if (now < this.guardedUntil) connection.readInParts();
     socket.once('close', () => {
       this.bySocket.delete(socket);
-      // Later, so that Node closes first what it does close.
+      // Later, so that Node first closes the answers that it closes itself.
       setImmediate(() => connection.closed());
     });
   }
 
   private wroteAhead(connection: Connection): void {
     const now = performance.now();
-    // The first one tells of an attack: whatever else waits in the sockets is parsed in parts, beginning with this turn.
+    // The first one indicates an attack, so all other connections are parsed in parts from this turn on.
     if (now >= this.guardedUntil) for (const each of this.bySocket.values()) each.readInParts();
     this.guardedUntil = now + GUARDED_MS;
     connection.hold();
@@ -112,7 +115,7 @@ export class Connections {
     if (this.held > this.limits.unsentInAll) this.cutSlowest();
   }
 
-  /** A new connection has read something only because the kernel's buffers were empty, so the next look knows more. */
+  /** A new connection seems to read only because the kernel's buffers were empty, so the next check decides. */
   private cutSlowest(): void {
     const { unsentInAll } = this.limits;
     const holding = [...this.bySocket.values()].map((connection) => ({ connection, bytes: connection.heldBytes }));

@@ -9,7 +9,7 @@ export interface DiskWatchOptions {
   readonly floorBytes: number;
   /** Called each time that the free space cannot be read. */
   readonly onFailure: (error: unknown) => void;
-  /** Reads the free bytes of the file system that holds `dir`. */
+  /** Reads the free bytes of the file system of `dir`. */
   readonly freeBytes?: (dir: string) => Promise<number>;
   readonly everyMs?: number;
 }
@@ -40,7 +40,9 @@ export class DiskWatch {
     return watch;
   }
 
-  /** Calls `tell` each time that the free space falls below the floor, and now if it is there. It must not throw. */
+  /**
+   * Calls `tell` each time that the free space falls below the floor, and now if it is below. `tell` must not throw.
+   */
   onFull(tell: (problem: string) => void): void {
     this.tell = tell;
     const problem = this.problem();

@@ -29,7 +29,7 @@ export class HttpListener {
   private handler: Handler | undefined;
   private closed: Promise<void> | undefined;
 
-  /** What clients hold that write ahead or do not read. */
+  /** Memory for clients that write ahead or do not read. */
   readonly connections: Connections;
 
   private constructor(

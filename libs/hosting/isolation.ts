@@ -85,8 +85,8 @@ export const enforceIsolation = (
 };
 
 /**
- * Checks, before a workspace is added, that servers with these settings still start. A pinned level of the distributed
- * engines is that of other machines, so it is not tried here.
+ * Checks, before a workspace is added, that servers with these settings still start. With the distributed engines a
+ * pinned level concerns other machines, so it is not tried here.
  */
 export const checkIsolationHere = async (
   config: IsolationConfig & Pick<Config, 'engine'>,

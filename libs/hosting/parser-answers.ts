@@ -37,7 +37,7 @@ export const answerForParser = (server: Server, connections: Pick<Connections, '
   const answered = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (req: IncomingMessage, res: ServerResponse) => void answered.set(req.socket, res));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // Its next request waits for the server, which reads on once an earlier one is answered.
+    // Its next request waits for the server, which continues to read once an earlier one is answered.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connections.isHeldBack(socket)) return;
     const under = answered.get(socket);
     // The client would read further bytes as part of an answer that is being sent.
@@ -51,7 +51,7 @@ export const answerForParser = (server: Server, connections: Pick<Connections, '
   });
 };
 
-/** What Node takes for the one expectation that it meets itself. */
+/** The one expectation that Node meets itself. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /** Answers a request that expects what this server cannot do. Returns whether it was one. */

@@ -25,7 +25,7 @@ const SETTING_OF: Readonly<Record<string, string>> = {
   Kafka: 'SLUICE_KAFKA_BROKERS',
 };
 
-/** Says that an engine of the distributed installation cannot be used, with the setting of its address. */
+/** Describes an engine of the distributed installation that cannot be used, with the setting of its address. */
 export const engineProblem = (engine: string, reason: string): string => {
   const setting = SETTING_OF[engine] ?? 'its setting';
   return `${engine} cannot be reached at the address in ${setting}: ${reason}. Start it, or correct ${setting}`;

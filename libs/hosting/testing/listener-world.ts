@@ -34,7 +34,7 @@ export const listen = async (handler: Handler, limits: Partial<ListenerLimits> =
   return { front, dial };
 };
 
-/** Reads until the text holds as many answers as asked for, or the connection ends. */
+/** Reads until the text contains this many answers, or the connection ends. */
 export const answersOf = (socket: Socket, count: number): Promise<string[]> =>
   new Promise((resolve) => {
     let text = '';
