@@ -58,7 +58,7 @@ const ATTACKS: Record<string, string> = {
   'caught in patterns': `try { null.x; } catch ({ constructor, stack, message }) { see(constructor, stack, message); } try { undefined(); } catch ({ ...rest }) { see(rest); } try { (() => { throw see; })(); } catch (VM2_INTERNAL_TMPNAME) { see(VM2_INTERNAL_TMPNAME); } see((() => { try { return see; } finally { see(process); } })())`,
 };
 
-/** What an attack calls where the stack ends. */
+/** Functions that an attack calls at the end of the stack. */
 const AT_THE_END_OF_THE_STACK = [
   ...['steps.a', 'event.list', 'process.env', 'JSON.stringify([[1]])', "JSON.parse('[[1]]')", "new Error('x').stack"],
   ...["/a/.exec('a')", 'new Date(0).toISOString()', "new Intl.NumberFormat('en')", 'Reflect.ownKeys(steps)', 'null.x'],
@@ -67,7 +67,7 @@ for (const code of AT_THE_END_OF_THE_STACK)
   ATTACKS[`${code} without stack left`] =
     `let left = 5; const down = () => { try { return down(); } catch (e) { if (left-- > 0) { see(e); attempt(() => ${code}); } throw e; } }; attempt(down)`;
 
-/** Code that changes what others use. Each line alone is tried, and whatever it can change must be gone afterwards. */
+/** Code that changes shared objects. Each line is tried alone, and all of its changes must be gone afterwards. */
 const POLLUTIONS = [
   `Object.prototype.polluted = 1`,
   `({}).__proto__.polluted = 1`,
@@ -104,7 +104,7 @@ const POLLUTIONS = [
   `Reflect.getOwnPropertyDescriptor(Error.prototype, 'name').set.call(Error.prototype, 1)`,
 ];
 
-/** Tells what of the realm could have changed: each property of each builtin, and globals by name. */
+/** Lists what could have changed in the realm: each property of each builtin, and globals by name. */
 const FINGERPRINT = `(() => { ${PROBE}
   const told = (o) => Reflect.ownKeys(o).map((key) => { const d = Reflect.getOwnPropertyDescriptor(o, key); return [String(key), typeof d.value, read(d.value ?? d.get, 'name'), d.writable]; });
   return [builtins.flatMap((C) => [C, C.prototype ?? {}, Object.getPrototypeOf(C)].map((o) => [told(o), Object.isFrozen(o)])), typeof polluted, ({}).polluted, [].polluted, RegExp.$1, RegExp.input, JSON.stringify([1]), new Error('e').message, [...'ab']];
@@ -117,7 +117,7 @@ const SCOPE: ExpressionScope = {
   index: 1,
 };
 
-/** More than a step has, because probing takes its time and a shared machine may be slow. */
+/** More time than a step has, because probing is slow, as a shared machine may be. */
 const TIME_MS = 20_000;
 
 describe('attacks of expressions', () => {

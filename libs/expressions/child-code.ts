@@ -24,7 +24,7 @@ export const buildRealm = (expressions: string): Promise<string> =>
     platform: 'neutral',
     format: 'iife',
     globalName: 'realm',
-    // What has no `this` must not get the global object instead.
+    // Strict mode, so that a function without `this` does not get the global object.
     banner: { js: '"use strict";' },
   });
 

@@ -43,15 +43,15 @@ interface Told {
   readonly text: string;
 }
 
-/** Beyond the time of the step: what the process needs for reading a call, conversion and its turn of the processor. */
+/** Time beyond that of the step, for reading a call, conversion, and waiting for the processor. */
 const GRACE_MS = 2_000;
 
 /**
- * Evaluates the expressions of one workspace in one jailed process without network, in a vm2 realm as a second wall. The
- * process starts with the first call and stays warm until `close`. Calls wait for each other; the caller bounds how many
- * do. A process that ended, or did not answer in time, is replaced at the next call.
+ * Evaluates the expressions of one workspace in one jailed process without network, in a vm2 realm as a second wall.
+ * The process starts with the first call and stays warm until `close`. Calls wait for each other, and the caller bounds
+ * their number. A process that ended, or did not answer in time, is replaced at the next call.
  *
- * Each call rejects only when the process cannot be started. What authors did wrong is part of its result.
+ * A call rejects only when the process cannot be started. Errors of authors are part of its result.
  */
 export class Expressions {
   private readonly house: JailLauncher;
@@ -67,11 +67,11 @@ export class Expressions {
   }
 
   /**
-   * Evaluates the props of a step: each `{{ … }}` in texts of `values`, at any depth, but not in keys. Then each value is
-   * converted to its prop's type. A prop that is undefined is left out.
+   * Evaluates the props of a step: each `{{ … }}` in texts of `values`, at any depth, but not in keys. Then each value
+   * is converted to its prop's type. A prop that is undefined is left out.
    *
    * @param values JSON object of values by name, nested as deep as a definition may be
-   * @param leftMs time that is left to the step, STEP_MS at first
+   * @param leftMs remaining time of the step, STEP_MS at first
    */
   async evaluate(
     values: string,
@@ -84,7 +84,7 @@ export class Expressions {
     return evaluation(told, leftMs, 'props', (text) => text);
   }
 
-  /** Evaluates a text that is one expression, such as `if`. Its JSON is undefined when it gives undefined. */
+  /** Evaluates a text that is one expression, such as `if`. The JSON of undefined is undefined. */
   async evaluateOne(
     text: string,
     scope: ExpressionScope,
@@ -96,7 +96,7 @@ export class Expressions {
     return evaluation(told, leftMs, place, (json) => (json === '' ? undefined : json));
   }
 
-  /** Says what is wrong with the expressions of a text, or undefined. Evaluates nothing. */
+  /** Returns the fault of the expressions in a text, or undefined. Evaluates nothing. */
   async parse(text: string, form: TextForm): Promise<SyntaxFault | undefined> {
     const told = await this.ask({ t: 'parse', form }, [text], STEP_MS);
     if ('reason' in told) return { message: told.reason, at: 0 };
@@ -148,7 +148,7 @@ const ANSWERS: Readonly<Record<Question['t'], readonly string[]>> = {
   parse: ['parsed', 'syntax'],
 };
 
-/** Reads an answer to a question of this kind. Throws ProtocolBreach. */
+/** Reads an answer to a request of this kind. Throws ProtocolBreach. */
 const readTold =
   (t: Question['t']) =>
   (record: RawRecord): Told => {

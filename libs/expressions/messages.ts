@@ -1,16 +1,16 @@
-/** What the server and the jailed process of expressions say to each other: a head and, as raw bytes, the texts. */
+/** Messages between the server and the jailed process of expressions: a head and, as raw bytes, the texts. */
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { textOf, ProtocolBreach, type RawRecord } from '#libs/framing/records.js';
 import { isPlainJson } from '#libs/framing/json-text.js';
 
-/** Type of a prop that a step has. */
+/** Type of a step's prop. */
 export type PropType = Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>;
 
-/** What the expressions of a step see. Texts are JSON, which the server does not parse. */
+/** Scope of a step's expressions. Texts are JSON, which the server does not parse. */
 export interface ExpressionScope {
   /** JSON of each earlier step's exports, and of `trigger`, `{event, context}`. `event` is that of `trigger`. */
   readonly steps: Readonly<Record<string, string>>;
-  /** JSON object: the variables, as `process.env`. */
+  /** JSON object with the variables, as in `process.env`. */
   readonly env: string;
   /** JSON of the item of `for_each`. */
   readonly item?: string;
@@ -87,7 +87,7 @@ export const readScope = (head: ScopeHead, raw: Buffer): { scope: ExpressionScop
   return { scope, rest: raw.toString('utf8', at) };
 };
 
-/** Checks an answer. The process runs code of authors, so what it says is hostile input. Throws ProtocolBreach. */
+/** Checks an answer, which is hostile input because the process runs code of authors. Throws ProtocolBreach. */
 export const readAnswer = (record: RawRecord): { readonly answer: Answer; readonly text: string } => {
   const answer = jsonOf(record.json);
   const text = textOf(record.raw);

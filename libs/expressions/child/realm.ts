@@ -16,8 +16,8 @@ export type Evaluated =
   | { readonly kind: 'late' };
 
 /**
- * The realm in which expressions run, and which is kept from call to call. A realm that an expression left in another
- * state than it found is replaced.
+ * The realm in which expressions run, which is kept from call to call. A realm that an expression has changed is
+ * replaced.
  */
 export class Realm {
   private readonly vm = new VM({ wasm: false, eval: false, allowAsync: false });
@@ -33,12 +33,12 @@ export class Realm {
     this.end = { clear, giveStep, giveItem, isUnchanged };
   }
 
-  /** False once the realm may hold something of an expression. It must not be used again. */
+  /** False once an expression may have changed the realm, which must then not be used again. */
   get isClean(): boolean {
     return !this.broken && this.end.isUnchanged();
   }
 
-  /** Sets what the next expressions see. `maxChars` bounds the JSON text of one value. */
+  /** Sets the scope of the next expressions. `maxChars` bounds the JSON text of one value. */
   give({ steps, env, item, index }: ExpressionScope, maxChars: number): void {
     this.end.clear(maxChars, env, index ?? -1);
     for (const [namespace, json] of Object.entries(steps)) this.end.giveStep(namespace, json);
@@ -79,8 +79,8 @@ const FILE = 'expression.js';
 const UNREADABLE = 'it ended in a way that cannot be read from outside of its realm';
 
 /**
- * A strict function without `this`, `arguments` and other names than the parameters. The last two hide what vm2 and the
- * set-up leave in the realm. What an expression does not name is not parsed for it.
+ * A strict function without `this`, `arguments` and names other than the parameters. The last two hide names that vm2
+ * and the set-up leave in the realm. Values that an expression does not name are not parsed.
  */
 const functionOf = (code: string): string =>
   `(function () { "use strict"; return (steps, event, process, item, index, Promise, $evaluate) => (${code}\n); })()`;
@@ -94,7 +94,7 @@ const isTimeout = (thrown: unknown): boolean =>
 /** An escape may spell any name. */
 const mentions = (code: string, name: string): boolean => code.includes(name) || code.includes('\\u');
 
-/** Error of the compiler. Undefined for anything that came out of the realm, because reading that could run its code. */
+/** Error of the compiler. Undefined for any object from the realm, because reading it could run its code. */
 const refusalIn = (thrown: unknown): string | undefined =>
   types.isNativeError(thrown) && !types.isProxy(thrown) ? `${thrown.name}: ${thrown.message}` : undefined;
 

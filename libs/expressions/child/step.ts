@@ -5,7 +5,7 @@ import { converted, WrongProp } from './convert.js';
 import { Realm } from './realm.js';
 import { ExpressionSyntaxError, readExpression, readTemplate } from './template.js';
 
-/** What fails a step. The message begins with the place. */
+/** Error that fails a step. The message begins with the place. */
 export class ExpressionFailure extends Error {
   constructor(
     override readonly name: FailureName,
@@ -32,7 +32,7 @@ export class StepExpressions {
     return this.usedMs;
   }
 
-  /** JSON text of what the expression gives, or undefined. Throws ExpressionFailure. */
+  /** JSON text of the expression's value, or undefined. Throws ExpressionFailure. */
   expression(text: string, place: string): string | undefined {
     const { code } = this.timed(place, () => readExpression(text));
     return this.evaluated(code, place);
@@ -71,7 +71,7 @@ export class StepExpressions {
   }
 
   private evaluated(code: string, place: string): string | undefined {
-    // Making a realm is not the author's time.
+    // Creating a realm does not count as the author's time.
     const realm = this.realms.seeing(this.scope);
     const outcome = this.timed(place, () => realm.evaluate(code, this.leftMs - this.usedMs));
     switch (outcome.kind) {
@@ -106,7 +106,7 @@ export class StepExpressions {
   }
 }
 
-/** Keeps one realm, and makes the next when an expression left it changed. */
+/** Keeps one realm, and creates another when an expression has changed it. */
 export class Realms {
   private realm: Realm | undefined;
   private given: ExpressionScope | undefined;
@@ -135,7 +135,7 @@ const inType = (type: PropType, value: unknown): unknown => {
   }
 };
 
-/** What a value is within other text. */
+/** Text of a value within other text. */
 const asText = (json: string | undefined): string => {
   if (json === undefined || json === 'null') return '';
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;

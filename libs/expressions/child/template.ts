@@ -1,11 +1,11 @@
-/** Finds `{{ … }}` in texts. Runs in the jail: the parser recurses, and takes its time, as the text demands. */
+/** Finds `{{ … }}` in texts. Runs in the jail, because the text determines the recursion and time of the parser. */
 import { parseExpressionAt, type Comment, type Options } from 'acorn';
 
 export type Part =
-  /** Text as it stands, with `\{{` replaced. */
+  /** Literal text, with `\{{` replaced. */
   { readonly text: string } | { readonly code: string; readonly at: number };
 
-/** A text that holds no valid expression where one begins. */
+/** A text without a valid expression where one begins. */
 export class ExpressionSyntaxError extends Error {
   /** @param at offset in the text, in UTF-16 units */
   constructor(
@@ -19,7 +19,7 @@ export class ExpressionSyntaxError extends Error {
 
 const OPEN = '{{';
 const CLOSE = '}}';
-/** The first expression is looked for in so many characters, and then in twice as many until it is found. */
+/** The first expression is searched in this many characters, and then in twice as many until it is found. */
 const WINDOW = 256;
 /** Line comments with `}}` in one expression at which it may end. Each costs another parse. */
 const MAX_COMMENTS = 16;
@@ -73,7 +73,7 @@ const endOf = (text: string, begin: number): number => {
   }
 };
 
-/** The same for an expression at the beginning of a text. */
+/** Finds the end of an expression at the beginning of a text. */
 const endWithin = (text: string): number | ExpressionSyntaxError => {
   const comments: Comment[] = [];
   const outcome = attempt(text, comments);

@@ -1,4 +1,4 @@
-/** Objects of the language that expressions have. Whatever else the realm was made with goes. */
+/** Objects of the language for expressions. All other objects of the realm are removed. */
 const NAMES: ReadonlySet<PropertyKey> = new Set([
   ...['Object', 'Function', 'Array', 'Number', 'BigInt', 'Boolean', 'String', 'Symbol', 'Date', 'RegExp', 'Math'],
   ...['JSON', 'Intl', 'Map', 'Set', 'WeakMap', 'WeakSet', 'Reflect', 'Iterator', 'ArrayBuffer', 'DataView'],
@@ -21,7 +21,7 @@ const NAMES: ReadonlySet<PropertyKey> = new Set([
   ...['decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent'],
 ]);
 
-/** Roots that no global leads to, because only syntax makes them. */
+/** Roots that no global refers to, because only syntax creates them. */
 const hiddenRoots = (): readonly object[] => [
   function* (): Generator {},
   [].values(),
@@ -57,7 +57,7 @@ const letObjectsOverride = (prototype: object): void => {
   }
 };
 
-/** Removes `RegExp.$1` and the like, which tell what the last expression matched. */
+/** Removes `RegExp.$1` and the like, which reveal what the last expression matched. */
 const forgetMatches = (): void => {
   for (const key of Reflect.ownKeys(RegExp)) {
     const isAccessor = Reflect.getOwnPropertyDescriptor(RegExp, key)?.get !== undefined;
@@ -65,7 +65,7 @@ const forgetMatches = (): void => {
   }
 };
 
-/** Freezes everything that the roots lead to, but for the global object, which cannot be frozen. */
+/** Freezes everything reachable from the roots, except the global object, which cannot be frozen. */
 const freezeAll = (roots: readonly unknown[], globalObject: object): void => {
   const seen = new Set<object>([globalObject]);
   const waiting: object[] = [];
@@ -86,8 +86,8 @@ const freezeAll = (roots: readonly unknown[], globalObject: object): void => {
 };
 
 /**
- * Leaves only objects of the language in the realm, and makes them unchangeable, so that nothing of one expression
- * survives into the next. Runs before any expression does.
+ * Leaves only objects of the language in the realm, and makes them immutable, so that no state of one expression is
+ * visible to the next. Runs before any expression.
  *
  * @returns whether the global object is still as it was. It is the one object that can get new properties.
  */

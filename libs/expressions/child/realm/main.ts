@@ -16,7 +16,7 @@ let envText = '{}';
 let itemText: string | undefined;
 let index: number | undefined;
 
-/** Defines a property whose text is parsed when it is first read. Then it is a property like any. */
+/** Defines a property whose text is parsed when it is first read. Then it is an ordinary property. */
 const defineLazily = (on: object, key: string, json: string): void => {
   const define = (value: unknown): void =>
     void Reflect.defineProperty(on, key, { value, writable: true, enumerable: true, configurable: true });
@@ -51,7 +51,7 @@ const thrownText = (thrown: unknown): string => {
   }
 };
 
-/** Each expression gets values of its own, parsed anew. Calling it from within an expression does no more than that. */
+/** Parses the values anew for each expression. A call from within an expression has no other effect. */
 const evaluate = (expression: Expression, needsEvent: boolean, needsItem: boolean): string => {
   try {
     const steps: { trigger?: { event?: unknown } } = {};
@@ -72,7 +72,7 @@ const isUnchanged = lockDown(globalObject);
 
 /** The child's end of the realm. No expression can reach it. */
 export const realm = {
-  /** Forgets what the last step gave. */
+  /** Forgets the scope of the last step. */
   clear: (chars: number, env: string, itemIndex: number): void => {
     maxChars = chars;
     stepTexts = [];
