@@ -60,16 +60,16 @@ export interface ArchivedLines {
   readonly secrets: ArchivedSecret;
   readonly states: ArchivedState;
   readonly ticks: ArchivedTick;
-  /** Entries of the due store that nothing else in the archive tells of. */
+  /** Entries of the due store that do not follow from other parts of the archive. */
   readonly due: DueEntry;
   /** Events that wait. */
   readonly delayed: DelayedEvent;
   /** Records of data stores. */
   readonly 'store-records': OwnedRecord;
-  /** Emits that the router has routed, and those that it has not. Records of one key are in order, in every part. */
+  /** Routed and unrouted emits. Records of one key are in order in every part. */
   readonly 'emits-routed': ArchivedRecord;
   readonly 'emits-unrouted': ArchivedRecord;
-  /** Records not yet done. */
+  /** Unfinished records. */
   readonly invocations: ArchivedRecord;
   readonly deliveries: ArchivedRecord;
   readonly attempts: ArchivedRecord;
@@ -115,7 +115,7 @@ export interface Manifest {
 export const MANIFEST = 'manifest.json';
 export const fileOf = (part: PartName): string => `${part}.ndjson.gz`;
 
-/** Reports progress: the part, and the number of its records that are done. */
+/** Reports progress: the part, and the number of its finished records. */
 export type OnProgress = (what: string, records: number) => void;
 
 const EVERY_MS = 1_000;

@@ -8,7 +8,7 @@ const TAG = 16;
  * id, and encodes nonce, tag and ciphertext in base64. Reference and workspace are authenticated too.
  */
 export class ArchiveSeal {
-  /** Key check for the manifest: tells whether another key is the same one, and reveals nothing else. */
+  /** Key check for the manifest, which shows whether another key is the same and reveals nothing else. */
   readonly check: string;
   private readonly key: Buffer;
 

@@ -25,7 +25,7 @@ export class ArchiveWriter {
 
   private constructor(private readonly folder: string) {}
 
-  /** Rejects when the folder holds anything. */
+  /** Rejects when the folder is not empty. */
   static async create(folder: string): Promise<ArchiveWriter> {
     const [first] = await filesIn(folder);
     if (first !== undefined) {

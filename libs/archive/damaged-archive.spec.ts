@@ -35,7 +35,7 @@ const opened = (folder = archive) => ArchiveReader.open(folder, () => undefined)
 const bytesOf = (name: string): Buffer => readFileSync(fileIn(name));
 const again = 'Copy the archive again, or export again';
 
-/** Replaces a part, and its entry in the manifest, so that only the content is wrong. */
+/** Replaces a part and its entry in the manifest, so that only the content is wrong. */
 const forge = (part: string, bytes: Buffer): void => {
   writeFileSync(fileIn(`${part}.ndjson.gz`), bytes);
   const manifest = JSON.parse(bytesOf('manifest.json').toString()) as { parts: Record<string, PartSummary> };

@@ -38,7 +38,7 @@ export interface ExportOptions {
   readonly onProgress: OnProgress;
 }
 
-/** Writes a whole installation to a folder. No other process may use the engines meanwhile. */
+/** Writes a whole installation to a folder. No other process may use the engines at the same time. */
 export const exportInstallation = async (options: ExportOptions): Promise<Manifest> => {
   const { engines, folder, secretKey, now, assertStopped, onProgress } = options;
   await assertStopped();
@@ -107,7 +107,7 @@ async function* ticks({ ticks: store }: Pick<Engines, 'ticks'>): AsyncIterable<A
   for (const [key, at] of await store.load()) yield { key, at };
 }
 
-/** The alarms of events that wait are made again from these. */
+/** An import creates the alarms of waiting events from these. */
 async function* underived({ due }: Pick<Engines, 'due'>): AsyncIterable<DueEntry> {
   for await (const entry of due.all()) if (entry.kind !== 'delayed') yield entry;
 }

@@ -8,7 +8,7 @@ import { laneHistory } from '#libs/stream-log/lane-history.js';
 import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type ArchivedRecord } from './archive-format.js';
 
-/** Consumer groups of the roles. Records up to their committed offset are done. */
+/** Consumer groups of the roles. Records up to their committed offset are finished. */
 export const ROUTER = 'router';
 const RUNNER = 'runner';
 const WORKER = DEFAULT_WEBHOOK_SETTINGS.group;
@@ -45,7 +45,7 @@ export async function* invocationsToDo(log: StreamLog, journal: RunJournal): Asy
 export async function* deliveriesToDo(log: StreamLog): AsyncIterable<ArchivedRecord> {
   for await (const { lane, committed } of lanesOf(log, DELIVERIES, WORKER)) {
     for await (const record of recordsOf(log, lane, committed)) {
-      // It is among those that wait, too.
+      // The event is among the waiting ones, too.
       if (!isOut(record)) yield archived(record);
     }
   }
@@ -62,7 +62,7 @@ export async function* attempts(log: StreamLog): AsyncIterable<ArchivedRecord> {
   }
 }
 
-/** Asks the journal which runs ended, because runs end in any order and the lane's offset is committed later. */
+/** Reads from the journal which runs ended, because runs end in any order and the lane's offset is committed later. */
 const doneIn = (journal: RunJournal): ((source: string, offset: number) => Promise<boolean>) => {
   const known = new Map<string, { readonly through: number; readonly above: ReadonlySet<number> }>();
   return async (source, offset) => {

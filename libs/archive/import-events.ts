@@ -12,8 +12,8 @@ const MAX_EVENTS = 200;
 const MAX_CHARACTERS = 256 * 1024;
 
 /**
- * Appends the missing events in log order, with their original ids. Rejects without writing when the log holds anything
- * but a prefix of these events.
+ * Appends the missing events in log order, with their original ids. Rejects without writing when the log contains
+ * anything but a prefix of these events.
  */
 export const importEvents = async (store: EventStore, lines: AsyncIterable<ArchivedEvent>): Promise<void> => {
   const events = lines[Symbol.asyncIterator]();
@@ -39,7 +39,7 @@ export const importEvents = async (store: EventStore, lines: AsyncIterable<Archi
   }
 };
 
-/** Advances the iterator to the first event that the log does not hold. */
+/** Advances the iterator to the first event that is not in the log. */
 const passPrefix = async (store: EventStore, events: AsyncIterator<ArchivedEvent>): Promise<void> => {
   let count = 0;
   for await (const page of eventHistory(store)) {

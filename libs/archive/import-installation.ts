@@ -48,8 +48,8 @@ export const sealOf = ({ archive, keyCheck }: Manifest, secretKey: Buffer): Arch
 };
 
 /**
- * Creates an installation from an archive. The target must be empty or hold a part of this same import, which then
- * continues. No other process may use the engines meanwhile.
+ * Creates an installation from an archive. The target must be empty or contain a part of this same import, which then
+ * continues. No other process may use the engines at the same time.
  */
 export const importInstallation = async (options: ImportOptions): Promise<Imported> => {
   const { engines, config, archive, assertStopped, onProgress } = options;
@@ -94,7 +94,7 @@ const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSe
     await engines.delayed.put(batch);
     await engines.due.put(batch.map(delayedAlarm));
   }
-  // Expired records come along, so the time is the beginning: the limits held where they come from.
+  // Expired records are included, so the time is 0. The limits were already checked in the source installation.
   for await (const record of lines('store-records')) await engines.records.set(record, 0);
 };
 

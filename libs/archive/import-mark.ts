@@ -23,7 +23,7 @@ export class ImportMark {
     public stage: ImportStage,
   ) {}
 
-  /** Rejects without writing when the target holds anything but a part of this same import. */
+  /** Rejects without writing when the target contains anything but a part of this same import. */
   static async claim(engines: MovedEngines, archive: string): Promise<ImportMark> {
     const { readModels } = engines;
     await readModels.register(IMPORTS);

@@ -139,7 +139,7 @@ export const DELAYED: DelayedEvent = {
 
 /**
  * Fills the engines with two live sources, a live webhook and a deleted source. Of five emits, two are unrouted. The
- * third run of `dc_a` is still to do, as is one delivery; another delivery waits for its next attempt.
+ * third run of `dc_a` and one delivery are unfinished; another delivery waits for its next attempt.
  */
 export const fill = async (engines: MovedEngines): Promise<void> => {
   const { events, log, journal, due, delayed, ticks, vault, blobs, records } = engines;
