@@ -13,8 +13,8 @@ const TEXT_TESTS = ['contains', 'starts_with', 'ends_with'] as const;
 const TESTS: readonly string[] = [...SCALAR_TESTS, ...LIST_TESTS, ...ORDER_TESTS, ...TEXT_TESTS, 'exists'];
 
 /**
- * Checks a filter from outside, which may be JSON text. Undefined when none is given, null for the wish to have none.
- * Throws subscription.invalid_filter with the place of the fault.
+ * Checks a given filter, which may be JSON text. Undefined when none is given, null when it must be removed. Throws
+ * subscription.invalid_filter with the place of the fault.
  */
 export const checkedFilter = (given: unknown): EventFilter | null | undefined => {
   if (given === undefined) return undefined;

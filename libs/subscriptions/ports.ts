@@ -14,11 +14,11 @@ export interface EventsInRange {
   readonly newest: string | undefined;
 }
 
-/** Kept events, and what of a replay is still to be sent. */
+/** Kept events, and the unsent rest of a replay. */
 export interface Replays {
   /** Events of a channel from `startId` to `endId`, both included; an absent end is open. Throws event.invalid_id. */
   keptIn(emitterId: string, channel: string, startId?: string, endId?: string): Promise<EventsInRange>;
-  /** Events of a subscription's replay that are not yet on their way. */
+  /** Number of events of a subscription's replay that are not yet sent. */
   waiting(subscriptionId: string): Promise<number>;
 }
 export const REPLAYS = Symbol('Replays');

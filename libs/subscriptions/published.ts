@@ -23,7 +23,7 @@ export interface SubscriptionDeleted {
   readonly type: 'SubscriptionDeleted';
   readonly data: { readonly reason: 'requested' | 'emitter_deleted' | 'listener_deleted'; readonly deletedAt: number };
 }
-/** Kept events of one emitter are to be passed on again (docs/reference/rest-api.md#subscription-replay). */
+/** A replay passes kept events of one emitter on again (docs/reference/rest-api.md#subscription-replay). */
 export interface SubscriptionReplayStarted {
   readonly type: 'SubscriptionReplayStarted';
   readonly data: {
@@ -32,7 +32,7 @@ export interface SubscriptionReplayStarted {
     readonly emitterId: string;
     readonly listenerId: string;
     readonly eventName: string;
-    /** That of the subscription at the start; absent for none. */
+    /** Filter of the subscription at the start; absent for none. */
     readonly filter?: EventFilter;
     /** Event ids, both included. */
     readonly startId: string;
@@ -56,7 +56,7 @@ export type SubscriptionEvent =
   | SubscriptionDeleted;
 
 /**
- * Tests by path into the event, all of which must hold; `$any`, `$all` and `$not` hold further filters
+ * Tests by path into the event, all of which must pass; `$any`, `$all` and `$not` contain further filters
  * (docs/reference/rest-api.md#subscription-filter).
  */
 export type EventFilter = Readonly<Record<string, unknown>>;

@@ -31,9 +31,9 @@ const GONE: readonly string[] = ['SourceDeleted', 'SourceDeploymentFailed', 'Web
 const CAUGHT_UP_MS = 10_000;
 
 /**
- * Removes the subscriptions from and to a deleted source or webhook, and the auto-subscriptions to it, in two ways. A deletion removes all subscriptions
- * that the log held before it. A subscription recorded after the deletion is removed when its event arrives, because
- * its resource was deleted between the check and the append.
+ * Removes the subscriptions from and to a deleted source or webhook, and the auto-subscriptions to it, in two ways. A
+ * deletion removes all subscriptions recorded before it. A subscription recorded after the deletion is removed when its
+ * event arrives, because its resource was deleted between the check and the append.
  */
 export class DeletedResourceSubscriptionsReactor implements Reactor {
   readonly name = 'subscriptions.clean-up.v1';
@@ -65,7 +65,7 @@ export class DeletedResourceSubscriptionsReactor implements Reactor {
 
   private async afterDeletion(event: RecordedEvent): Promise<void> {
     const { readModels, readYourWrites } = this.deps;
-    // The list must hold every subscription recorded before the deletion.
+    // The list must contain every subscription recorded before the deletion.
     if (!(await readYourWrites.waitFor(event.position, CAUGHT_UP_MS))) {
       throw new Error(`read models have not reached position ${event.position} after ${CAUGHT_UP_MS} ms`);
     }

@@ -17,7 +17,7 @@ export interface CreatedSubscription {
   readonly subscription: {
     readonly id: string;
     readonly filter: EventFilter | null;
-    /** True when it existed and this command gave it another filter. */
+    /** True when the subscription existed and this command changed its filter. */
     readonly changed: boolean;
     readonly revision: number;
   } & Triple;

@@ -16,7 +16,7 @@ export type SubscriptionCommand =
       readonly type: 'create';
       readonly subscriptionId: string;
       readonly userId: string;
-      /** Undefined leaves the filter of an existing subscription as it is; null takes it away. */
+      /** Undefined leaves the filter of an existing subscription unchanged; null removes it. */
       readonly filter?: EventFilter | null | undefined;
       readonly now: number;
     } & Triple)
@@ -24,7 +24,7 @@ export type SubscriptionCommand =
   | { readonly type: 'cancel_replay'; readonly now: number }
   | { readonly type: 'delete'; readonly reason: SubscriptionDeleted['data']['reason']; readonly now: number };
 
-/** Which kept events a replay passes on, and how fast. */
+/** The kept events of a replay, and their rate. */
 export interface Replay {
   readonly replayId: string;
   readonly emitterId: string;
@@ -41,7 +41,7 @@ export type SubscriptionState =
       readonly id: string;
       readonly userId: string;
       readonly filter: EventFilter | null;
-      /** The last one; null when it was cancelled, or when there was none. */
+      /** The last replay; null when it was cancelled, or when there was none. */
       readonly replay: { readonly id: string; readonly endsAt: number } | null;
       readonly createdAt: number;
     } & Triple);
@@ -120,6 +120,6 @@ const replayRuns = (endsAt: number, now: number): DomainError => {
   return new DomainError('subscription.replay_runs', text, { ends_at: endsAt, retry_after: retryAfter });
 };
 
-/** The order of the tests does not matter, but another order is rare and costs only an event. */
+/** The order of the tests has no meaning, but another order is rare and costs only an event. */
 const isSame = (one: EventFilter | null, other: EventFilter | null): boolean =>
   JSON.stringify(one) === JSON.stringify(other);

@@ -86,7 +86,7 @@ const channelsOf = (kind: EmitterKind): readonly string[] | undefined => {
   }
 };
 
-/** The id and, when it is one of another kind, that kind. */
+/** The id, with its kind when that is another one. */
 const told = (id: string): string => {
   const kind = kindOfId(id);
   return kind === undefined ? shortened(id) : `${shortened(id)}, the id of ${kind}`;

@@ -8,7 +8,7 @@ export interface AutoSubscriptionDoc extends Doc {
   readonly userId: string;
   readonly listenerId: string;
   readonly eventName: AutoSubscribed;
-  /** Position of its creation. It holds for sources that the log has after it. */
+  /** Position of its creation. It applies to sources later in the log. */
   readonly since: Position;
   /** Epoch ms in fixed width. */
   readonly createdAt: string;

@@ -14,7 +14,7 @@ export interface SubscriptionDoc extends Revised {
   readonly createdAt: string;
 }
 
-/** All of them, because each changes the revision. */
+/** Every event, because each changes the revision. */
 const EVENTS = {
   SubscriptionCreated: true,
   SubscriptionFilterChanged: true,

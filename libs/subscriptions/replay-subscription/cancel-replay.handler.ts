@@ -15,7 +15,7 @@ export class CancelReplay extends Command<{ readonly position?: Position }> {
   }
 }
 
-/** What is on its way already still arrives. Throws subscription.no_replay. */
+/** Cancels a replay. Events in transit still arrive. Throws subscription.no_replay. */
 @CommandHandler(CancelReplay)
 export class CancelReplayHandler implements ICommandHandler<CancelReplay> {
   constructor(

@@ -11,7 +11,7 @@ import { emitterKindOf } from '../domain/triple.js';
 import { notFound, REPLAYS, type Replays, RESOURCES, type Resources } from '../ports.js';
 import { type SubscriptionDoc } from '../read-models/subscriptions.projection.js';
 
-/** What of an emitter is passed on again. An absent end of the range is open. */
+/** Emitter and range of the events to pass on again. An absent end of the range is open. */
 export interface ReplayRequest {
   readonly emitterId?: string;
   readonly startId?: string;
@@ -73,7 +73,7 @@ export class ReplaySubscriptionHandler implements ICommandHandler<ReplaySubscrip
     return { ...replay, events: count, startedAt: now, endsAt, ...(position === undefined ? {} : { position }) };
   }
 
-  /** The emitter whose events are sent: that of the subscription, or one of many that it is for. */
+  /** The emitter whose events are sent: that of the subscription, or one of its many emitters. */
   private emitterOf({ emitterId: own, workspaceId }: SubscriptionDoc, asked: string | undefined): string {
     const isOne = emitterKindOf(own) === 'resource';
     const emitterId = asked ?? own;
