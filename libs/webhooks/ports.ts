@@ -15,9 +15,9 @@ export interface RetainedEvents {
 }
 export const RETAINED_EVENTS = Symbol('RetainedEvents');
 
-/** What the deliveries of this server may reach. */
+/** Addresses that the deliveries of this server may reach. */
 export interface DeliveryReach {
-  /** Reason why a connection to this host of a URL will be refused, as far as its text tells. Looks nothing up. */
+  /** Reason why a connection to this host of a URL will be refused, as far as its text shows. Looks up no name. */
   refusalOf(host: string): string | undefined;
 }
 export const DELIVERY_REACH = Symbol('DeliveryReach');

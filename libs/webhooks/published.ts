@@ -1,8 +1,8 @@
 /** Events of webhooks, for other contexts and the roles. */
 
-/** How deliveries to one webhook differ from the server's settings. */
+/** Rules of one webhook that replace the server's settings. */
 export interface WebhookRules {
-  /** Seconds that the endpoint has to answer; null for the server's setting. */
+  /** Seconds within which the endpoint must answer; null for the server's setting. */
   readonly timeoutS: number | null;
   /** Attempts of a delivery; null for 10. */
   readonly maxAttempts: number | null;

@@ -27,7 +27,7 @@ export class RulesDto {
   ordered?: boolean | null;
 }
 
-/** What is given of the rules. Null returns to what the server does for any webhook. */
+/** The given rules. Null returns to the server's setting. */
 export const givenRules = ({ timeout_s, max_attempts, ordered }: RulesDto): Partial<WebhookRules> => ({
   ...(timeout_s === undefined ? {} : { timeoutS: timeout_s }),
   ...(max_attempts === undefined ? {} : { maxAttempts: max_attempts }),

@@ -36,7 +36,9 @@ const sortOf = (ts: number, id: string): string => `${String(Math.floor(ts)).pad
 /** Number of attempts kept readable for each webhook (docs/reference/limits.md#deliveries-kept). */
 export const RETAINED_ATTEMPTS = 100;
 
-/** Keeps the newest attempts of every webhook. The time tells the attempts of a redelivery from the first ones. */
+/**
+ * Keeps the newest attempts of every webhook. The time distinguishes the attempts of a redelivery from the first ones.
+ */
 export const attemptsProjection: StreamProjection<AttemptDoc> = {
   name: deliveryAttempts.name,
   prefix: ATTEMPTS,

@@ -18,7 +18,7 @@ export interface WebhookDoc extends Revised {
   readonly updatedAt: number;
 }
 
-/** All of them, because each changes the revision. */
+/** Every event, because each changes the revision. */
 const EVENTS = {
   WebhookCreated: true,
   WebhookUpdated: true,

@@ -11,7 +11,7 @@ import { RETAINED_EVENTS, type RetainedEvents } from '../ports.js';
 import { type AttemptDoc, deliveryAttempts, RETAINED_ATTEMPTS } from '../read-models/attempts.projection.js';
 import { redelivery } from '../redeliver-delivery/redelivery.js';
 
-/** Which deliveries are sent again. Times are epoch milliseconds of their last attempt, both included. */
+/** Selects the deliveries to send again. Times are epoch milliseconds of their last attempt, both included. */
 export interface WhichDeliveries {
   readonly outcome: 'final' | 'success' | 'any';
   readonly since: number;
@@ -19,7 +19,7 @@ export interface WhichDeliveries {
 }
 
 export interface Redelivered {
-  /** Deliveries that are on their way again, oldest first. */
+  /** Deliveries that were queued again, oldest first. */
   readonly queued: readonly string[];
   /** Deliveries whose event is no longer kept. */
   readonly gone: readonly string[];
@@ -36,7 +36,7 @@ export class RedeliverDeliveries extends Command<Redelivered> {
 }
 
 /**
- * Publishes deliveries among the last attempts again, oldest first. What still has an attempt to come is left alone.
+ * Publishes deliveries among the last attempts again, oldest first, except those with an attempt still to come.
  * Resolves when all are durable; none is when it rejects. Throws webhook.not_found.
  */
 @CommandHandler(RedeliverDeliveries)
