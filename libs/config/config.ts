@@ -60,7 +60,7 @@ interface Contradiction {
   readonly text: string;
 }
 
-/** A refused setting has its fallback here, so nothing is concluded from it. */
+/** A refused setting has its fallback here, so it is not compared with others. */
 const contradictions = (config: Config, refused: ReadonlySet<string>): string[] =>
   [
     ...wrongPreviousKey(config),

@@ -6,8 +6,8 @@ const ENGINES = 'Engines';
 const PEM_FILE = 'the path of a PEM file';
 
 /**
- * Only the scheme. The rest is judged by the client of the engine at the start (docs/reference/config.md#engine-urls),
- * because no other parser knows what it takes: several hosts in one URL are no URL for Node.
+ * Checks only the scheme. The engine's client checks the rest at the start (docs/reference/config.md#engine-urls),
+ * because only it knows its syntax: for Node a text with several hosts is not a URL.
  */
 const url =
   (scheme: RegExp) =>
@@ -27,7 +27,7 @@ const broker = (entry: string): string | undefined => {
     : `"${entry}" is not host:port, with a port from 1 to 65535`;
 };
 
-/** No dot, so that no installation has the names of another whose prefix begins with its own. */
+/** No dot, so that an installation never shares names with another whose prefix begins with its own. */
 const prefix = (given: string): string | undefined => (/^[A-Za-z0-9_]{1,60}$/.test(given) ? given : undefined);
 
 /** Settings of the storage engines. */

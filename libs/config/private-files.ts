@@ -40,7 +40,7 @@ export const DATA_DIRECTORY_NAMES: readonly string[] = [
 ];
 
 /**
- * What may lie in a data directory before the first start: the folder of a file system, and the components that
+ * Names that may exist in a data directory before the first start: the folder of a file system, and the components that
  * `sluice registry add` copies.
  */
 export const NAMES_BEFORE_FIRST_START: readonly string[] = ['lost+found', 'registry'];

@@ -1,6 +1,6 @@
 /**
- * An engine answers, and may not be used as it is set up. Waiting for it does not help: the process ends, and the
- * message says what to change.
+ * An engine answers but cannot be used with its settings. Waiting does not help, so the process ends, and the message
+ * says what to change.
  */
 export class RefusedStart extends Error {
   override readonly name = 'RefusedStart';

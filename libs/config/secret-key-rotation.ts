@@ -28,8 +28,8 @@ export interface KeyRotation {
 }
 
 /**
- * Finds the keys of a rotation. With SLUICE_SECRET_KEY the operator gives both; without, `secret.key` holds the former,
- * and the new one is made. Changes nothing. Throws UnusableDataDirectory when a key is missing or wrong.
+ * Finds the keys of a rotation. With SLUICE_SECRET_KEY the operator provides both; without, `secret.key` has the
+ * former, and the new one is generated. Changes nothing. Throws UnusableDataDirectory when a key is missing or wrong.
  */
 export const rotationOf = (dataDir: string, given: string | null, previous: string | null): KeyRotation =>
   given === null ? ofKeyFile(dataDir) : ofGivenKeys(dataDir, secretKeyFrom(given), previousKeyOf(previous));

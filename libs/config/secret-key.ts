@@ -16,7 +16,9 @@ import { UnusableDataDirectory } from './unusable-data-directory.js';
 
 export const KEY_FILE = 'secret.key';
 export const CHECK_FILE = 'secret.check';
-/** The next key, from the start of a rotation to its end. Meanwhile no other process may use the data directory. */
+/**
+ * The next key, from the start of a rotation to its end. During that time no other process may use the data directory.
+ */
 export const NEXT_FILE = 'secret.key.next';
 
 /**
@@ -54,7 +56,7 @@ export const secretKeyOf = (dataDir: string, given: string | null, previous: str
   return key;
 };
 
-/** Shows whether two keys are the same one, and reveals nothing else. */
+/** Shows whether two keys are the same, and reveals nothing else. */
 export const checkOf = (key: Buffer): string =>
   `${createHmac('sha256', key).update('sluice secret key check').digest('hex').slice(0, 32)}\n`;
 

@@ -1,6 +1,6 @@
 import { maskSecrets, withoutPassword } from '#libs/kernel/mask-secrets.js';
 
-/** Variables that many programs read have their usual name. In small letters they count too, as for curl. */
+/** Variables that many programs read have their usual name. As with curl, the lower-case name counts too. */
 type Name = `SLUICE_${string}` | 'HTTPS_PROXY' | 'NO_PROXY';
 
 /** Environment variable with its name, allowed values and purpose. */
@@ -77,7 +77,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   days: ['d', 'day', 'days'],
 };
 
-/** Tells how to write a number that was given with a unit. */
+/** Explains how to write a number that was given with a unit. */
 const unitIn = (given: string, unit = ''): string | undefined => {
   const [, number = '', word = ''] = /^(\d{1,15})\s*([a-z]+)$/i.exec(given) ?? [];
   const written = word.toLowerCase();

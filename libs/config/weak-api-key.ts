@@ -1,15 +1,14 @@
 import { type Config } from './settings.js';
 
-/** Words of keys that people choose. What remains of a key without them must be long and varied. */
+/** Common words in keys that people choose. The rest of a key must be long and varied. */
 const WORDS =
   /change|me|pass(?:word|wort)?|secret|example|default|sample|demo|test|admin|root|owner|user|sluice|my|first|new|api|key|token|letmein|welcome|qwertz?y?|asdf|dev|local|prod|123456?7?8?9?0?|abcdef?g?h?/gi;
 const MIN_CHARACTERS = 10;
 const MIN_DISTINCT = 6;
 
 /**
- * Returns a warning for a SLUICE_API_KEY that is easy to guess, and nothing of its text. A server that only this machine
- * reaches is exempt, because the tour starts one with a key that everybody can read there. A public URL shows a proxy in
- * front of it.
+ * Returns a warning for a SLUICE_API_KEY that is easy to guess, without its text. A server that only this machine
+ * reaches is exempt, because the tour starts one with a published key. A public URL indicates a proxy in front of it.
  */
 export const weakApiKey = ({
   apiKey,
