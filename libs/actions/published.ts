@@ -23,8 +23,9 @@ export interface ActionOutcome {
 /** Implemented by the runner. */
 export interface ActionRunner {
   /**
-   * Runs an action once, in a jailed process that only it uses. Resolves with the outcome, even when the action failed. Rejects
-   * with DomainError component.too_many_calls or component.calls_overloaded when too many wait.
+   * Runs an action once, in a jailed process that serves no other call at that time. Resolves with the outcome, even
+   * when the action failed. Rejects with DomainError component.too_many_calls or component.calls_overloaded when too
+   * many wait.
    */
   run(request: ActionRunRequest): Promise<ActionOutcome>;
 }

@@ -1,6 +1,6 @@
 import { type Mail } from './mailer.js';
 
-/** An error of a source as a mail tells it. */
+/** An error of a source for a mail. */
 export interface ErrorMailFacts {
   readonly to: string;
   readonly sourceId: string;

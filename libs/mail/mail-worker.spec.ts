@@ -20,7 +20,7 @@ const world = async () => {
     scheduled: [] as { dueAt: number; record: { headers: Readonly<Record<string, string>> } }[],
     failure: undefined as Error | undefined,
     isOn: true,
-    /** How often a recipient was asked for. */
+    /** Number of look-ups of a recipient. */
     asked: 0,
   };
   const notes: MailNotes = {

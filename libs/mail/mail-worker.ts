@@ -6,13 +6,13 @@ import { EMAILS } from '#libs/stream-log/topics.js';
 import { errorMail } from './error-mail.js';
 import { type Mailer, MailRefused } from './mailer.js';
 
-/** Who gets the mails about a source. */
+/** Recipients of the mails about a source. */
 export interface Recipient {
   readonly email: string;
   readonly sourceName: string;
 }
 
-/** Durable notes with an end: what was mailed. */
+/** Durable records of sent mails, with an end. */
 export interface MailNotes {
   get(
     store: string,
@@ -53,8 +53,8 @@ const RETRY_MS = [60_000, 300_000, 900_000, 3_600_000];
 
 /**
  * Sends errors of sources by email: one mail for each distinct error of a source in 24 hours
- * (docs/reference/rest-api.md#error-emails). A mail is noted once its server has taken it. A crash in between sends it
- * again, under one Message-ID. One consumer has the lane, so that several processes send no mail twice.
+ * (docs/reference/rest-api.md#error-emails). A mail is recorded once its server has accepted it. A crash in between
+ * sends it again, under one Message-ID. One consumer owns the lane, so several processes send no mail twice.
  */
 export const startMailWorker = async (deps: MailWorkerDependencies): Promise<{ close(): Promise<void> }> => {
   const consumer = await deps.log.consume({
@@ -65,7 +65,7 @@ export const startMailWorker = async (deps: MailWorkerDependencies): Promise<{ c
     handler: async (batch: LaneBatch) => {
       for (const record of batch.records) {
         if (batch.revoked()) return;
-        // A server that cannot be reached rejects here, and the log hands the record over again after a pause.
+        // A server that cannot be reached rejects here, and the log delivers the record again after a pause.
         await tell(deps, record);
         batch.ack(record.offset);
       }
@@ -84,7 +84,7 @@ const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise
   const { emitter: sourceId, workspace, fault, emit } = emailHeaders(record);
   const now = clock.now();
   if (now - record.timestamp > DAY_MS) return metrics.email('failed');
-  // 1. Look whether this error, or too many of the source, were mailed today.
+  // 1. Check whether this error, or too many of the source, were mailed today.
   const store = `emails:${sourceId}`;
   const [mailed, count] = await Promise.all([notes.get(store, `sent:${fault}`, now), notes.get(store, 'count', now)]);
   const before = Number(count?.value ?? '0');
@@ -94,14 +94,14 @@ const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise
   // 2. Send.
   const isLast = before + 1 === MAILS_A_DAY;
   if (!(await isSent(deps, record, recipient, isLast))) return;
-  // 3. Note it. The count keeps its end, so that it starts afresh a day after its first mail.
+  // 3. Record it. The count keeps its end, so that it restarts a day after its first mail.
   const note = { storeId: store, workspaceId: store };
   await notes.set({ ...note, key: `sent:${fault}`, value: JSON.stringify(emit), expiresAt: now + DAY_MS }, now);
   const expiresAt = count?.expiresAt ?? now + DAY_MS;
   await notes.set({ ...note, key: 'count', value: String(before + 1), expiresAt }, now);
 };
 
-/** Resolves with whether the mail was sent. What its server refused for now is tried again later. */
+/** Resolves with whether the mail was sent. A temporarily refused mail is tried again later. */
 const isSent = async (
   { mailer, due, publicUrl, clock, metrics, logger }: MailWorkerDependencies,
   stored: StoredRecord,

@@ -7,14 +7,16 @@ export interface Mail {
   readonly messageId: string;
 }
 
-/** Rejects with MailRefused when the server took the connection and not this mail, with another error else. */
+/**
+ * Rejects with MailRefused when the server accepted the connection but not this mail, and with another error otherwise.
+ */
 export interface Mailer {
-  /** Resolves when the server has taken the mail. */
+  /** Resolves when the server has accepted the mail. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** The server refused one mail: for good, or for now. */
+/** The server refused one mail, permanently or temporarily. */
 export class MailRefused extends Error {
   constructor(
     message: string,

@@ -17,7 +17,7 @@ export const smtpMailer = (url: string, from: string): Mailer => {
       connectionTimeout: CONNECT_MS,
       greetingTimeout: CONNECT_MS,
       socketTimeout: ANSWER_MS,
-      // Mails are texts of this server. Nothing may make the library read a file or an address.
+      // Mails are texts of this server, so the library must never read a file or an address.
       disableFileAccess: true,
       disableUrlAccess: true,
     },

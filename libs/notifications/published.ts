@@ -3,7 +3,7 @@ export interface ErrorEmailsSwitchedOn {
   readonly type: 'ErrorEmailsSwitchedOn';
   readonly data: {
     readonly sourceId: string;
-    /** Who gets the emails. */
+    /** User who gets the emails. */
     readonly userId: string;
     readonly switchedOnAt: number;
   };

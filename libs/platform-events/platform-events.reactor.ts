@@ -5,10 +5,10 @@ import { type Reactor } from '#libs/kernel/reactor.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 import { type PlatformEvent, type PlatformEvents } from './platform-events.js';
 
-/** Age of an event above which it is not told any more, as when a new version reads the whole log. */
+/** Age above which an event is not reported, such as when a new version of the reactor reads the whole log. */
 const OLD_MS = 86_400_000;
 
-/** Tells what the event log says that the platform did. The emit id derives from the event, so a repeat has it too. */
+/** Reports actions of the platform from the event log. The emit id derives from the event, so a repeat has the same. */
 export class PlatformEventsReactor implements Reactor {
   readonly name = 'platform-events.v1';
   readonly eventTypes: readonly (WebhookEvent | AccountEvent)['type'][] = ['WebhookDisabled', 'AccountRefreshFailed'];
@@ -37,7 +37,7 @@ const platformEventOf = (
     }
     case 'AccountRefreshFailed': {
       const { reason, failedAt, retryAt } = event.data;
-      // A failure that is tried again may pass by itself.
+      // The attempt is repeated, and a failure may be temporary.
       if (retryAt !== null || now - failedAt > OLD_MS) return undefined;
       const message = `account ${subject} must be connected again: ${reason}`;
       return { kind: 'account_not_refreshed', workspaceId, subject, message };

@@ -19,7 +19,7 @@ export type PlatformEventKind =
 export interface PlatformEvent {
   readonly kind: PlatformEventKind;
   readonly workspaceId: string;
-  /** Id of the resource that it is about. */
+  /** Id of the resource that the event concerns. */
   readonly subject: string;
   readonly message: string;
 }
@@ -31,7 +31,7 @@ export interface PlatformEventsDependencies {
   readonly logger: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
-/** Time in which one kind of event about one subject is told once. */
+/** Period in which one kind of event about one subject is reported once. */
 const ONCE_IN_MS = 10 * 60_000;
 const REMEMBERED = 10_000;
 /** Reports that may wait for the log. Beyond them they are only logged. */
@@ -40,18 +40,19 @@ const IN_FLIGHT = 200;
 const SEQUENCES = 1_000_000;
 
 /**
- * Tells the users of a workspace what the platform did to their resources, as events of the workspace on `$platform`. A
- * process tells one thing about one subject once in ten minutes. Several processes may each tell it, under one emit id.
+ * Reports to the users of a workspace what the platform did to their resources, as events of the workspace on
+ * `$platform`. A process reports each kind about each subject once in ten minutes. Several processes may each report
+ * it, under one emit id.
  */
 export class PlatformEvents {
-  /** Period in which each kind and subject was last told. */
+  /** Period in which each kind and subject was last reported. */
   private readonly told = new Map<string, number>();
   private readonly workspaces = new Set<string>();
   private readonly running = new Set<Promise<void>>();
 
   constructor(private readonly deps: PlatformEventsDependencies) {}
 
-  /** Never throws and never waits. An event that cannot be stored is logged, and may be told again at once. */
+  /** Never throws and never waits. An event that cannot be stored is logged, and may be reported again at once. */
   report(event: PlatformEvent): void {
     const { clock, logger } = this.deps;
     const { kind, workspaceId, subject, message } = event;
@@ -71,7 +72,7 @@ export class PlatformEvents {
     this.running.add(running);
   }
 
-  /** Resolves when the event is durable. @param occurrence what a repeat has in common, for its emit id. */
+  /** Resolves when the event is durable. @param occurrence text that is equal for a repeat, for its emit id. */
   async publish({ kind, workspaceId, subject, message }: PlatformEvent, occurrence: string): Promise<void> {
     const { log, topics, clock } = this.deps;
     await this.openTopics(workspaceId);
@@ -91,7 +92,7 @@ export class PlatformEvents {
     await log.publish([{ topic: topics.emits(workspaceId), key: workspaceId, headers, value }]);
   }
 
-  /** Resolves when nothing reported is still to be stored. */
+  /** Resolves when every reported event is stored. */
   async idle(): Promise<void> {
     await Promise.all(this.running);
   }

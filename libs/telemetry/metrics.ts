@@ -5,7 +5,7 @@ export const METRICS = Symbol('Metrics');
 /** One number, or a number for each value of the label. */
 export type Sample = number | Readonly<Record<string, number>>;
 
-/** Time between looks at the event loop's delay. prom-client's 10 ms is most of what an idle server does. */
+/** Interval of samples of the event loop's delay. prom-client's 10 ms would be most of the work of an idle server. */
 const LOOP_LOOK_MS = 50;
 
 /** Prometheus metrics of this process. Names begin with `sluice_`, and durations are in seconds. */

@@ -8,7 +8,7 @@ export type Check = () => string | undefined | Promise<string | undefined>;
 
 export interface ReadinessReport {
   readonly status: 'ready' | 'not_ready';
-  /** `ok` or the problem, by name of the check. A note is not `ok` and the process ready. */
+  /** `ok` or the problem, by name of the check. A note is not `ok` although the process is ready. */
   readonly checks: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +26,7 @@ export class Readiness {
     this.checks.set(name, check);
   }
 
-  /** Tells of something that the operator should know and the process copes with, so it stays ready. */
+  /** Reports a problem that the operator should know and the process tolerates, so it stays ready. */
   note(name: string, read: () => string | undefined): void {
     this.notes.set(name, read);
   }

@@ -50,7 +50,7 @@ const ActionRun = named('ActionRun', {
 
 type Observation = TypeOf<typeof ActionObservation>;
 
-/** Runs an action by itself (docs/reference/rest-api.md#action-run). */
+/** Runs an action outside of a workflow (docs/reference/rest-api.md#action-run). */
 @Controller('v1/actions')
 export class RunActionController {
   constructor(private readonly commands: CommandBus) {}

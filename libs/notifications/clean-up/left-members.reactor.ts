@@ -21,8 +21,8 @@ export interface LeftMembersDependencies {
 const CAUGHT_UP_MS = 10_000;
 
 /**
- * Switches off the emails of a user who leaves a workspace, so that a later membership, which others give, brings none
- * (docs/reference/rest-api.md#error-emails).
+ * Switches off the emails of a user who leaves a workspace, so that a later membership, which another user grants,
+ * brings none (docs/reference/rest-api.md#error-emails).
  */
 export class LeftMembersReactor implements Reactor {
   readonly name = 'notifications.left-members.v1';
@@ -35,7 +35,7 @@ export class LeftMembersReactor implements Reactor {
     const event = recorded as RecordedEvent & WorkspaceEvent;
     if (event.type !== 'WorkspaceMemberRemoved') return;
     const { userId } = event.data;
-    // The list must hold everything that was switched on before the user left.
+    // The list must contain every source whose emails were switched on before the user left.
     if (!(await readYourWrites.waitFor(event.position, CAUGHT_UP_MS)))
       throw new Error(`read models have not reached position ${event.position} after ${CAUGHT_UP_MS} ms`);
     const where = { workspaceId: idOf(event.stream) };

@@ -5,7 +5,7 @@ export type ErrorEmailsCommand =
   | { readonly type: 'switch_on'; readonly sourceId: string; readonly userId: string; readonly now: number }
   | {
       readonly type: 'switch_off';
-      /** Only while they go to this user. */
+      /** Applies only while the emails go to this user. */
       readonly userId?: string;
       readonly now: number;
     };
@@ -21,7 +21,7 @@ export const errorEmails: Decider<ErrorEmailsCommand, ErrorEmailsEvent, ErrorEma
     switch (command.type) {
       case 'switch_on': {
         const { sourceId, userId, now } = command;
-        // Another user who switches them on gets them instead.
+        // Another user who switches the emails on gets them instead.
         if (state.status === 'on' && state.userId === userId) return [];
         return [{ type: 'ErrorEmailsSwitchedOn', data: { sourceId, userId, switchedOnAt: now } }];
       }
