@@ -49,7 +49,9 @@ export const registerImport = (program: Command): void => {
   );
 };
 
-/** Avoids opening the data directory where possible, because that would initialize it with this key, right or wrong. */
+/**
+ * Avoids opening the data directory where possible, because that would initialize it with this key, even a wrong one.
+ */
 const keyGiven = ({ dataDir, secretKey }: Config): Buffer => {
   if (secretKey !== null) return secretKeyFrom(secretKey);
   if (existsSync(join(dataDir, 'secret.key'))) return secretKeyOf(dataDir, null);

@@ -30,7 +30,7 @@ const rebuild = (engines: Engines, config: Config): Promise<readonly Rebuilt[]> 
       onProgress: (name, events) => tell(`  ${name}: ${events} events so far`),
       onRetry: tellRetry,
     });
-  // On the embedded engine this process holds the data directory, and so every projection.
+  // On the embedded engine this process owns the data directory, and so every projection.
   return config.engine === 'embedded' ? work() : withProjectionLeases(engines, everyReadModel(config), work);
 };
 

@@ -1,6 +1,6 @@
 import { type BuildStatus, type RegistrySource } from '#libs/components/index.js';
 
-/** A server that builds tells its progress every second. Beyond this it has stopped. */
+/** A server reports its progress every second while it builds. After this time without a report it has stopped. */
 const SILENT_MS = 30_000;
 
 export const revisionOf = ({ revision }: RegistrySource): string =>
@@ -8,7 +8,7 @@ export const revisionOf = ({ revision }: RegistrySource): string =>
 
 export const licenceOf = ({ license }: RegistrySource): string => `licence: ${license}`;
 
-/** What `sluice registry list` shows: a line for each source, with those of its files that are built now or failed below. */
+/** Output of `sluice registry list`: a line for each source, followed by its files that are being built or failed. */
 export const registryLines = (
   sources: readonly RegistrySource[],
   status: BuildStatus | undefined,

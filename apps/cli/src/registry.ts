@@ -56,7 +56,7 @@ export const registerRegistry = (program: Command): void => {
     });
 };
 
-/** The command itself tells what it did. */
+/** The command itself reports what it did. */
 const QUIET = { info: () => undefined, warn: () => undefined };
 
 const opened = (): { readonly sources: RegistrySources; readonly dir: string } => {

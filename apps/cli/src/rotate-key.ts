@@ -16,7 +16,7 @@ export const registerRotateKey = (program: Command): void => {
     .action(() => rotateSecretKey(readConfig()));
 };
 
-/** Steps that a crash may come between. */
+/** Steps between which a crash may happen. */
 export type RotationStep = 'locked' | 'begun' | 'resealed one' | 'resealed all' | 'verified' | 'finished';
 
 /** `reached` is for tests, which end the process at a step. */

@@ -1,20 +1,20 @@
 import { type Command, Option } from 'commander';
 
 /**
- * Adds an option that must be given. Commander checks its own required options before it looks for unknown ones, and so
- * would answer `--mail` with the demand for `--email`.
+ * Adds a required option. Commander checks its own required options before unknown ones, so for `--mail` it would only
+ * report that `--email` is missing.
  */
 export const requireOption = (command: Command, flags: string, description: string): Command =>
   requireGiven(command, new Option(flags, description));
 
-/** The same for an option with rules of its own, such as choices. */
+/** Adds a required option with rules of its own, such as choices. */
 export const requireGiven = (command: Command, option: Option): Command =>
   command.addOption(option).hook('preAction', (_hooked, running) => {
     if (running.getOptionValue(option.attributeName()) !== undefined) return;
     running.error(`error: required option '${option.flags}' not specified`);
   });
 
-/** Refuses arguments in words of the command, where Commander would only count them. */
+/** Refuses arguments with an explanation, where Commander would only count them. */
 export const takeNoArguments = (command: Command, told: (first: string) => string): Command =>
   command.allowExcessArguments().hook('preAction', (_hooked, running) => {
     const [first] = running.args;

@@ -43,19 +43,19 @@ const tellMade = ({ userId, workspaceId, key }: SetUpResult, username: string): 
   else tell(`The user exists already, with a key. \`sluice key issue --user ${username}\` issues another one.`);
 };
 
-/** Says what was made, with the key, which nobody can read again. May throw when nothing was. */
+/** Prints the created user with the key, which cannot be read again. May throw when none was created. */
 type TellMade = (made: SetUpResult) => void;
 
 export const addUser = (engines: Engines, config: Config, user: SetUpUser, tellMade: TellMade): Promise<void> =>
   underUserLease(engines, async () => {
-    // Their owner updates the read models: the projector processes, or the server at its next start. A log that the
-    // in-memory tables cannot apply rejects here already.
+    // The projector processes, or the server at its next start, update the read models. A log that the in-memory tables
+    // cannot apply already rejects here.
     const plane = await followControlPlane(engines, engines.clock, () => undefined);
     try {
       const { handleCommand, views, clock } = plane;
       const { callers } = views;
       const isNew = !callers.usernamesOf(user.email).some((name) => name.toLowerCase() === user.username.toLowerCase());
-      // The owner's workspace counts before the first start of a server makes it.
+      // The owner's workspace counts before the first start of a server creates it.
       if (isNew) await checkIsolationHere(config, Math.max(1, callers.workspaceCount()) + 1);
       const made = await setUpUser({ handleCommand, clock, callers, actor: OPERATOR }, user);
       tellMade(made);
@@ -65,7 +65,7 @@ export const addUser = (engines: Engines, config: Config, user: SetUpUser, tellM
     }
   });
 
-/** Works under the lease of user set-ups, so that those who count workspaces run one after the other. */
+/** Runs under the lease of user set-ups, so that commands that count workspaces run one after the other. */
 export const underUserLease = async (engines: Engines, work: () => Promise<void>): Promise<void> => {
   const lease = await engines.leases.acquire('owner', AbortSignal.timeout(2 * LEASE_MS));
   if (!lease) throw new Error('another process is setting up a user: try again');

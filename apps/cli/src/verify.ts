@@ -25,7 +25,7 @@ const verify = async (dir: string | undefined): Promise<void> => {
     tell(`${what.padEnd(12)} ${found.length === 0 ? whole : 'DAMAGED'}`);
     faults.push(...found.map((fault) => `${what}: ${fault}`));
   };
-  // The databases first: the engines cannot be opened on broken ones.
+  // The databases are checked first, because the engines cannot be opened on broken ones.
   for (const { name, faults: found } of checkedDatabases(config.dataDir)) result(name, found, 'whole');
   if (faults.length === 0)
     await withEngines(

@@ -18,8 +18,8 @@ export const readConfig = (): Config =>
   loadConfig({ SLUICE_PUBLIC_URL: 'http://localhost', ...process.env }, (text) => process.stderr.write(`${text}\n`));
 
 /**
- * Opens the engines that SLUICE_ENGINE names for one command. Rejects when a server uses the data directory, and when
- * that is damaged or belongs to another program; unless `create` is set, also when it holds no installation.
+ * Opens the engines of SLUICE_ENGINE for one command. Rejects when a server uses the data directory, when it is damaged
+ * or belongs to another program, and, unless `create` is set, when it contains no installation.
  */
 export const withEngines = async (
   work: Work,
@@ -38,7 +38,7 @@ export const withEngines = async (
 interface OpenOptions {
   readonly config?: Config;
   readonly create?: boolean;
-  /** Keys of the secrets in a data directory, when they are not those that its settings and files name. */
+  /** Keys of the secrets in a data directory that differ from those in its settings and files. */
   readonly keys?: SecretKeys;
 }
 
@@ -52,7 +52,7 @@ const keysOf = ({ dataDir, secretKey, secretKeyPrevious }: Config): SecretKeys =
   previousKey: previousKeyOf(secretKeyPrevious),
 });
 
-/** Throws UnusableDataDirectory when the folder holds no installation, unless `create` is set. */
+/** Throws UnusableDataDirectory when the folder contains no installation, unless `create` is set. */
 export const checkDataDirectory = (dataDir: string, create: boolean): void => {
   const { isInstallation } = inspectDataDirectory(dataDir, (text) => process.stderr.write(`${text}\n`));
   if (isInstallation || create) return;

@@ -57,7 +57,7 @@ runRole('command-api', openDistributed, async (role) => {
       }),
   });
 
-  // 8. The API without its read routes. Its events of apps and manual runs meet the limits of an ingress.
+  // 8. The API without its read routes. Its events of apps and manual runs have the limits of an ingress.
   const door = doorOfApi(role.startLoggedBacklog(), config, () => clock.now());
   const api = await createApi({
     config,

@@ -13,7 +13,7 @@ runRole('ingress', openDistributed, async (role) => {
   readiness.register('answers', () => channel.problem());
   closing('replies', () => channel.close());
 
-  // 6. Endpoints, behind the gate that limits arrivals to what the other roles can take.
+  // 6. Endpoints, behind the gate that limits arrivals to the capacity of the other roles.
   const backlog = role.startLoggedBacklog();
   const bytes = httpBytesOf(role.config);
   const ingress = startIngressRole(role, { backlog, counting: backlog.counting, relay: channel.relay, bytes });

@@ -10,7 +10,7 @@ runRole(
   'router',
   openDistributed,
   async (role) => {
-    // 5. The router, held back by what waits in the runners.
+    // 5. The router, which waits while the runners have too much work.
     await startRouterRole(role, { backlog: role.startBacklog(), table });
   },
   [table],

@@ -30,7 +30,7 @@ runRole(
     const { warning, unavailable } = sandboxing.level;
     if (warning !== null) logger.warn({ unavailable }, warning);
 
-    // 6. Runs and hooks, shared between processes by source. Outcomes go back to the waiting process over the log.
+    // 6. Runs and hooks, shared between processes by source. Outcomes return to the waiting process over the log.
     const replies = repliesOverLog(plane.engines.log, logger);
     // The emits of its runs may have no router.
     const backlog = role.startLoggedBacklog(['router']);

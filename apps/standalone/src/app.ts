@@ -40,11 +40,11 @@ import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { startEmails } from '#libs/composition/emails.js';
 import { oneProcess } from './one-process.js';
 
-/** The router's, fed by the one reader of the event log. */
+/** The router's table, fed by the one reader of the event log. */
 const table = new SubscriptionTable();
 
 const settings = (warn: (text: string) => void): { config: Config; directory: DataDirectory } => {
-  // Checked before the others, which would ask for the addresses of engines that this process never uses.
+  // Checked before the other settings, which would require addresses of engines that this process never uses.
   if (process.env.SLUICE_ENGINE?.trim() === 'distributed') {
     throw new WrongSettings([
       'SLUICE_ENGINE is "distributed", but `npm start` has every role in one process, on the embedded engine: unset it, ' +
@@ -225,7 +225,7 @@ const steps = async (started: Started, directory: DataDirectory): Promise<void> 
   const serveApi = api.getHttpAdapter().getInstance() as Handler;
   observe({ plane, readModels: roles.readModels, engines, reactors, metrics, readiness, shuttingDown });
   front.serve((req, res) => void (ingress.handle(req, res) || serveApi(req, res)));
-  // Added last and so closed first, so that nothing new comes in while the rest ends.
+  // Added last and so closed first, so that no new work arrives while the others end.
   shutdown.add('port', () => front.close(5_000));
 
   // 8. The announcement.

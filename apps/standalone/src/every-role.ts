@@ -30,7 +30,7 @@ import { UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
 import { type OneProcess } from './one-process.js';
 
-/** What the API and the reactions need of the roles. */
+/** Services of the roles for the API and the reactions. */
 export interface EveryRole extends StreamReadModels {
   readonly ingress: Ingress;
   readonly runner: Runner;
@@ -43,7 +43,7 @@ export interface EveryRole extends StreamReadModels {
 }
 
 export interface EveryRoleOptions {
-  /** The router's. */
+  /** The router's table of subscriptions. */
   readonly table: SubscriptionTable;
   readonly sandboxing: Sandboxing;
   readonly urls: EndpointUrls;
@@ -53,8 +53,8 @@ export interface EveryRoleOptions {
 }
 
 /**
- * Starts every role that moves events, from the end of an event's path to its start. A role that takes work finds the
- * roles after it ready.
+ * Starts every role that moves events, from the end of an event's path to its start, so that each role finds its
+ * successors ready.
  */
 export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions): Promise<EveryRole> => {
   const { config, plane, topics, handedOver } = own;

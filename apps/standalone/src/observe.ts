@@ -15,7 +15,7 @@ export interface Observed {
   readonly shuttingDown: () => boolean;
 }
 
-/** Registers what belongs to no role: the process, the embedded engine, and all readers of the logs. */
+/** Registers metrics outside of the roles: of the process, the embedded engine, and all readers of the logs. */
 export const observe = (observed: Observed): void => {
   const { plane, readModels, engines, reactors, metrics, readiness, shuttingDown } = observed;
   const readers = () => [

@@ -5,7 +5,7 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 /** A process with every role. */
 export type OneProcess = ReturnType<typeof oneProcess>;
 
-/** Gives the roles what they need where no other process exists: leased work starts at once. */
+/** Services for the roles where no other process exists: leased work starts at once. */
 export const oneProcess = (started: Started, plane: ControlPlane, topics: TopicPolicy) => {
   const { metrics, shutdown } = started;
   const backlogs = new Map<string, () => number>();

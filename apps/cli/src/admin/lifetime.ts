@@ -1,6 +1,6 @@
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const isUnit = (text: string): text is keyof typeof UNITS_MS => text in UNITS_MS;
-/** Ten years. A key that should outlive them needs no end. */
+/** Ten years. A key for a longer time needs no end. */
 const LONGEST_MS = 3_650 * UNITS_MS.d;
 
 /** Epoch milliseconds, in whole seconds, at which a time such as `30d` from now ends. Throws for anything else. */

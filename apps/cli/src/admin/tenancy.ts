@@ -9,7 +9,7 @@ import { KeyRegister, WorkspaceContents, type WorkspaceRegister } from '#libs/te
 import { requireOption } from '../usage.js';
 import { withEngines } from '../with-engines.js';
 
-/** Users, workspaces and keys of an installation, with what changes them. */
+/** Users, workspaces and keys of an installation, with the handler of their commands. */
 export interface Tenancy {
   readonly engines: Engines;
   readonly config: Config;

@@ -50,7 +50,7 @@ const createUser = ({ email, username, workspace, create = false, json }: Create
   return refusedByOption(add);
 };
 
-/** A repeat of a set-up that was cut off continues it; one that had ended changes nothing. */
+/** Repeating an interrupted set-up continues it. Repeating a finished one changes nothing. */
 const existsAlready = ({ username, email }: { readonly username: string; readonly email: string }): DomainError =>
   new DomainError(
     'user.already_exists',
@@ -69,7 +69,7 @@ const refusedByOption = async (add: () => Promise<void>): Promise<void> => {
   }
 };
 
-/** What of an address may be a username; the whole of it is refused by name when nothing may. */
+/** Part of an address that may be a username. Without such a part the whole address is returned and refused by name. */
 const usernameFrom = (email: string): string => {
   const [local = ''] = email.split('@');
   const plain = local.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, 40);

@@ -72,7 +72,7 @@ const renameTo = async (tenancy: Tenancy, { workspace, name, json }: RenameOptio
 };
 
 const drop = async (tenancy: Tenancy, { workspace, json }: OfWorkspace): Promise<void> => {
-  // A process that runs could add a resource between the look and the end of the workspace.
+  // A running process could add a resource between the check and the end of the workspace.
   await assertStopped(tenancy.engines, tenancy.config);
   const { workspaceId: id, name } = await inOption('--workspace', () => tenancy.workspaces.find(workspace));
   const held = tenancy.contents.of(id);
