@@ -21,7 +21,7 @@ const described: readonly Context[] = contexts;
 const nothing = {} as never;
 const streams = streamReadModels(loadConfig({}));
 
-/** What a context adds, it adds in its description: everything that the code declares is in what the roles fold over. */
+/** Everything that the code of a context declares is in its description, over which the roles fold. */
 describe('the descriptions of contexts', () => {
   it('are in the one list', async () => {
     const found = files.filter((file) => /^[^/]+\/context\.ts$/.test(file) && file !== 'kernel/context.ts');

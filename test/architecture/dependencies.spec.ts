@@ -23,7 +23,7 @@ const cruise = (): Cruise => {
   return JSON.parse(output) as Cruise;
 };
 
-/** What a server starts by its path: processes in jails or of their own, and threads. */
+/** Programs that a server starts by their path: processes, jailed or not, and threads. */
 const JAILED = [
   ...['libs/sandbox/child/main.ts', 'libs/sandbox/bundler/main.ts', 'libs/sandbox/unpack/main.ts'],
   ...['libs/expressions/child/main.ts', 'libs/expressions/child/realm/main.ts', 'libs/packages/fetcher/main.ts'],

@@ -130,7 +130,7 @@ describe('docker-compose.yml', () => {
       const { SLUICE_HOST, SLUICE_PORT, SLUICE_DATA_DIR } = environmentOf(role, GIVEN);
       expect([SLUICE_HOST, SLUICE_PORT, SLUICE_DATA_DIR]).toEqual(['0.0.0.0', '3000', '/var/lib/sluice']);
     }
-    // A line that only repeats the variable would win over the file with a blank.
+    // A line that only repeats the variable would override the file with a blank.
     expect(composeText).not.toMatch(/^ +SLUICE_\w+: \$\{SLUICE_\w+:-\}$/m);
   });
 
@@ -359,7 +359,7 @@ describe('Dockerfile', () => {
     it('of SLUICE_HEAP_MB where it is set, and in the bounds of the machine where there is no limit', () => {
       expect(heapOf('router', String(512 * MB), { SLUICE_HEAP_MB: '300' })).toBe(300);
       expect(heapOf('router', String(16 * MB))).toBe(128);
-      // Sandboxes may have more than the limit. They are rarely all there.
+      // All sandboxes together may exceed the limit, but rarely run at once.
       expect(heapOf('standalone', String(2048 * MB))).toBe(256);
       for (const none of ['max', '9223372036854771712']) {
         expect(heapOf('router', none)).toBeLessThanOrEqual(Math.min(4096, totalmem() / MB / 2));

@@ -11,7 +11,7 @@ describe('deploy/health-check.mjs', () => {
   const dirs: string[] = [];
   afterAll(() => dirs.forEach(removeDir));
 
-  /** A process that listens as an app does, and answers what it is told on standard input. */
+  /** A process that listens like an app, and answers with the status from its standard input. */
   const started = async () => {
     const dir = tempDir('health');
     dirs.push(dir);

@@ -41,7 +41,7 @@ describe('a workspace that runs many slow actions', () => {
       if (reply.status === 200) ended++;
       return reply;
     });
-    // A process that the stranger's key could name is not run for it either.
+    // A process that the stranger's key could name does not run for the stranger either.
     expect((await run(stranger, quick)).status).toBe(404);
     const reply = await run(instance.api, quick);
     expect(reply.body.ret).toBe('done');
@@ -89,7 +89,7 @@ describe('an action that spoils its process', () => {
   }`;
   const CLEAN = [1, ['undefined', 'undefined', null, false], '{"a":[1]}'];
 
-  /** Each is done by a first call. Most spoil its own reply too. */
+  /** Effects of a first call. Most spoil its own reply too. */
   const SPOILS: Readonly<Record<string, string>> = {
     'Object.prototype': `Object.defineProperty(Object.prototype, 'toJSON', { configurable: true, value: () => 'stolen' });`,
     JSON: `JSON.stringify = () => '["v",1]'; JSON.parse = () => ({});`,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 
-/** Delay that others may have on a slow machine, and that an attack without bounds exceeds. */
+/** Delay for others that a slow machine may cause, and that an unbounded attack exceeds. */
 export const DELAY_MS = 2_000;
 
 /** Memory of a process, in MB. */
@@ -10,8 +10,8 @@ export const rssMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 /**
- * Most memory above that of the start, and the longest delay of what somebody else does again and again, while the attack
- * runs and for `ms` afterwards. By default somebody else asks for the health of the server.
+ * Measures the most memory above that of the start, and the longest delay of another client's repeated request, while
+ * the attack runs and for `ms` afterwards. By default the other client requests the server's health.
  */
 export const measured = async (
   { pid, url }: { readonly pid: number; readonly url: string },

@@ -14,7 +14,7 @@ describe('a webhook whose endpoint is dead', () => {
   const limited = useStandalone({ env: { SLUICE_SOURCE_UNREAD_MB: '1', SLUICE_EMITS_RETENTION_MB: '1' } });
   const control = useStandalone({ env: { SLUICE_EMITS_RETENTION_MB: '1' } });
   const LARGE = 'x'.repeat(60_000);
-  /** Three times the number that the webhook and the emits of its emitter may hold together. */
+  /** Three times the number of events that may wait for the webhook and as emits of its emitter. */
   const POSTS = 100;
 
   const deadWebhook = async (instance: Instance): Promise<{ source: Source; revive: () => void }> => {
@@ -27,10 +27,7 @@ describe('a webhook whose endpoint is dead', () => {
     return { source, revive: () => (isDead = false) };
   };
 
-  /**
-   * Posts until all are accepted, or refused because of emits that the router holds. Returns the number of accepted
-   * ones.
-   */
+  /** Posts until all are accepted, or refused because of unrouted emits. Returns the number of accepted ones. */
   const flood = async (instance: Instance, source: Source): Promise<number> => {
     for (let n = 0; n < POSTS;) {
       const answer = await instance.post(source, { n, pad: LARGE });

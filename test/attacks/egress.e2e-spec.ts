@@ -14,7 +14,7 @@ const OWN = Object.values(networkInterfaces())
   .map(({ address }) => address)
   .filter((address) => !address.startsWith('fe80'));
 
-/** Text hidden from users, besides addresses that they did not write: what only a look at this machine tells. */
+/** Text hidden from users, besides addresses that they did not write: facts that only this machine reveals. */
 const OF_THIS_MACHINE = /this machine/i;
 
 describe('the addresses of the machine itself', () => {

@@ -18,7 +18,7 @@ const ATTACKS = 900;
 const GROWN_MB = 250;
 /** Fetches of a user at once. */
 const SLOTS = 4;
-/** The next fetch may come before the end of the former is heard of here. Each lasts for 10 s. */
+/** The next fetch may arrive before the end of the former is noticed here. Each lasts for 10 s. */
 const UNHEARD_MS = 3_000;
 /** A component of a neighbour is fetched, and built in a jail, on a slow machine. */
 const DELAY_MS = 15_000;
@@ -31,7 +31,7 @@ let web: Server;
 let base: string;
 let open = 0;
 let mostOpen = 0;
-/** Since when more than the slots are open, and the longest such time. */
+/** Start of the time with more open fetches than slots, and the longest such time. */
 let overSince: number | undefined;
 let longestOverMs = 0;
 const agent = new Agent({ connections: ATTACKS });
@@ -82,7 +82,7 @@ const save = async (apiKey: string, componentUrl: string): Promise<{ status: num
   return { status: reply.statusCode, body: await reply.body.json() };
 };
 
-/** A program that fetches as many at once as it is asked to, and keeps what has arrived in pieces. */
+/** A program that makes a given number of fetches at once, and keeps the arrived pieces. */
 const unbounded = (): ChildProcess => {
   const file = join(tempDir('unbounded'), 'fetch.mjs');
   writeFileSync(
@@ -125,7 +125,7 @@ describe(`${ATTACKS} component_url that never end`, () => {
       });
       expect(grownMb).toBeLessThan(GROWN_MB);
       expect(delayMs).toBeLessThan(DELAY_MS);
-      // Four run and fifty wait, and those that run hold all their slots: another one of their own is refused (the control).
+      // Four fetches run and fifty wait, so the user's slots are used up, and another one is refused (the control).
       await eventually('four fetches', () => (open === SLOTS ? true : undefined), 30_000);
       expect(Math.max(longestOverMs, overMs())).toBeLessThan(UNHEARD_MS);
       expect(answered).toBeLessThan(ATTACKS);

@@ -8,8 +8,8 @@ import { SmtpServer } from '#test/harness/smtp-server.js';
 import { eventually } from '#test/harness/wait.js';
 
 /**
- * The owner of the first workspace attacks another user, who has a workspace of her own, by nothing but memberships that
- * she did not ask for.
+ * The owner of the first workspace attacks another user with a workspace of her own, only by memberships that she did
+ * not request.
  */
 const smtp = await SmtpServer.start();
 afterAll(() => smtp.stop());
@@ -111,7 +111,8 @@ describe('a user who was added to a workspace of others', () => {
       expect({ method, path, status: reply.status }).toEqual({ method, path, status: 404 });
       expect(reply.text).not.toContain('stolen');
     }
-    // (control) The same request runs their code where she says so, and ids lead to what she may read.
+    // (control) The same request runs the attacker's code when she names that workspace, and ids find what she may
+    // read.
     const named = { body: { id: 'rss', prop_name: 'pick', org_id: trap, ...values } };
     expect((await victim.call('POST', '/v1/components/configure', named)).text).toContain('stolen hush');
     await victim.expect(200, 'GET', `/v1/components/${theirs.id}`);
@@ -225,7 +226,7 @@ it('mails no errors to a user whom others brought back, until she switches them 
 // docs/reference/rest-api.md#acting-workspace
 it('a user who left the workspace of the account and has several others must name one, and is not brought back unasked', async () => {
   const body = { name: 'whose' };
-  // She made the attacker an owner of hers, who then lets her only read: nothing goes elsewhere because of that.
+  // She made the attacker an owner of her workspace, who then makes her read-only. Her requests still act there.
   expect((await add(attackerId, 'owner', vera.workspaceId, victim)).status).toBe(200);
   await attacker.expect(200, 'PUT', `/v1/workspaces/${vera.workspaceId}/members/${veraId}`, {
     body: { role: 'read_only' },
@@ -233,7 +234,7 @@ it('a user who left the workspace of the account and has several others must nam
   const refused = await victim.call<ErrorBody>('POST', '/v1/data_stores', { body });
   expect(refused).toMatchObject({ status: 403, body: { code: 'read_only_member' } });
   expect((await remove(veraId, vera.workspaceId, victim)).status).toBe(204);
-  // One is left, so that one is meant.
+  // One workspace is left, so requests act in it.
   const made = await victim.expect<Data<{ owner_id: string }>>(200, 'POST', '/v1/data_stores', { body });
   expect(made.data.owner_id).toBe(trap);
   await add(veraId, 'owner', vera.workspaceId);

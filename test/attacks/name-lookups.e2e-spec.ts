@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 
-/** Hosts that lead to this machine or to what only its network reaches. */
+/** Hosts that resolve to this machine or to addresses of its own network. */
 const INNER = [
   'localhost',
   '127.0.0.1',

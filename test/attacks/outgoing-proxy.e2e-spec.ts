@@ -8,7 +8,7 @@ import { componentCode, CUSTOM_HTTP, relayCode } from '#test/harness/component-c
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-/** A proxy that leads every name to this machine, in front of a service that trusts local clients. */
+/** A proxy that resolves every name to this machine, in front of a service that trusts local clients. */
 let hits = 0;
 const inner = createServer((_, response) => {
   hits++;

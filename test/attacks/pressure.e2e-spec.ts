@@ -109,7 +109,7 @@ describe('sources that pile up work', () => {
       going = false;
       await Promise.all(posting);
     }
-    // Their backlog would keep processes of the next tests.
+    // Their backlog would occupy processes in the next tests.
     await Promise.all(sources.map(({ id }) => instance.api.deleteSource(id)));
   }, 180_000);
 

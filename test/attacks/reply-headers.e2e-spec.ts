@@ -131,7 +131,7 @@ describe('a reply of a component', () => {
   });
 });
 
-/** Headers with which a reply would rule the whole origin, and what a browser would make of them. */
+/** Headers with which a reply would affect the whole origin, and their effect in a browser. */
 const FOR_THE_ORIGIN: Readonly<Record<string, string | string[]>> = {
   'service-worker-allowed': '/',
   'Clear-Site-Data': '"*"',

@@ -63,7 +63,7 @@ describe('filters whose parts nearly match everywhere in an event', () => {
       );
     };
     const delays = [await longestWhile(send(0))];
-    // What is not routed when the server stops is routed, and examined, when it starts.
+    // Events that are unrouted when the server stops are routed, and examined, when it starts.
     for (let n = 0; n < EVENTS; n++)
       expect((await instance.post(attacked, { n: EVENTS + n, x: text })).status).toBe(200);
     await instance.server.restart();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stranger.close());
 
 describe('a workspace that keeps every process busy', () => {
-  // They would continue for minutes, and take the processes of the next spec.
+  // They would continue for minutes, and occupy the processes of the next spec.
   afterAll(() => Promise.all(hogs.map(({ id }) => stranger.deleteSource(id))), 60_000);
 
   it('gives one back to a waiting neighbour, whose events run meanwhile', async () => {
@@ -28,7 +28,7 @@ describe('a workspace that keeps every process busy', () => {
     });
     for (let n = 0; n < 2 * SLOTS; n++) hogs.push(await stranger.createSource({ component_code: code }));
     const neighbour = await instance.deploy(relayCode());
-    // A minute of work for each, all handed over at once, so that no process is ever idle.
+    // A minute of work for each, all sent at once, so that no process is ever idle.
     await Promise.all(
       hogs.flatMap((hog) => Array.from({ length: 60 }, () => send(endpointOf(instance.server, hog), { body: {} }))),
     );

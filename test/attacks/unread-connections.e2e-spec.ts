@@ -145,7 +145,7 @@ describe('300 requests whose last byte never comes', () => {
     return Buffer.concat([head, ...Array.from({ length: 70 }, () => piece)]);
   };
 
-  /** Sends the same on many connections, and gives the status and text of the answers that came. */
+  /** Sends the same bytes on many connections, and returns the status and text of the answers. */
   const send = async (port: number, count: number, text: Buffer): Promise<string[]> => {
     const answers: string[] = [];
     for (const socket of await dialMany(port, count)) {
@@ -180,7 +180,7 @@ describe('300 requests whose last byte never comes', () => {
       expect(refused[0]).toMatch(
         /"code":"too_much_in_flight","details":\{"limit":\d+,"actual":\d+,"scope":"(user|workspace)"/,
       );
-      // Somebody else sends as much.
+      // Another client sends as much.
       const code = `${relayCode()}\n//${'x'.repeat(900_000)}`;
       expect((await instance.deploy(code)).id).toMatch(/^dc_/);
     },
@@ -250,10 +250,10 @@ describe('150 pages of megabytes that nobody reads', () => {
     expect(delayMs).toBeLessThan(DELAY_MS);
     const page = await pageOf(instance.api, own.id);
     expect([page.status, page.text.length > 5 * MB]).toEqual([200, true]);
-    // How much of a page the kernel takes for a client that reads nothing differs, so those that came first tell nothing.
+    // The kernel buffers a varying part of a page for a client that reads nothing, so the first answers prove nothing.
     const answers = all.map(() => '');
     all.forEach((socket, n) => socket.on('data', (part: Buffer) => (answers[n] ||= part.toString('latin1'))));
-    // Those that were begun are whole for who reads on, and then there is room again.
+    // Answers that had begun are complete for a client that reads on, and then there is room again.
     for (const socket of all) socket.resume();
     const refused = await eventually(
       'answers to all',

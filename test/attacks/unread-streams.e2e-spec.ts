@@ -15,10 +15,10 @@ const MB = 1_000_000;
 const STREAMS = 400;
 const EVENT = 5 * MB;
 const LARGEST = 6 * MB;
-/** Delay that others may have on a slow machine. */
+/** Delay for others that a slow machine may cause. */
 const DELAY_MS = 8_000;
 
-/** One process, without a proxy between, which would read in place of the client. */
+/** One process, without a proxy, which would read in place of the client. */
 const instance = useStandalone();
 let stranger: SecondWorkspace;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const ended = (why: string): Promise<number> => metric(`sluice_streams_ended_tot
 class Reader {
   bytes = 0;
   closed = false;
-  /** Whether an event has come to its end. */
+  /** Whether an event has arrived completely. */
   isWhole = false;
   private head = '';
   private tail = '';
@@ -186,7 +186,7 @@ describe('streams that nobody reads', () => {
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(memoryOf(instance.server.pid) - before).toBeLessThan(250 * MB);
     expect(await metric('sluice_streams_unsent_bytes')).toBeLessThan(70 * MB);
-    // Those that leave while they wait for their turn are not read for: others are served at once.
+    // Nothing is read for clients that leave while they wait, so others are served at once.
     for (const close of closing.splice(0)) await close();
     await resume();
     for (const close of closing.splice(0)) await close();
@@ -249,7 +249,7 @@ describe('the streams of one user', () => {
   }, 120_000);
 });
 
-/** Memory of a server that writes an event as text to each of as many responses that nobody reads, in bytes. */
+/** Memory in bytes of a server that writes an event as text to each of as many unread responses. */
 const memoryOfText = async (streams: number): Promise<number> => {
   const program = `
     const open = [];

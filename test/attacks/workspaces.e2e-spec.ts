@@ -105,7 +105,7 @@ const idFor = (template: string, name: string): string => {
       return 'shop';
     case 'accounts id':
       return accountId;
-    // There are no workflows yet, so these routes tell of none.
+    // There are no workflows yet, so these routes find none.
     case 'workflows id':
       return 'p_0k2f9x8a1b3c5d7e9f';
     case 'api_keys id':
@@ -294,7 +294,8 @@ describe('the holder of a key of another workspace', () => {
       for (const field of ['after', 'before']) {
         const query = { [field]: Buffer.from(cursor).toString('base64') };
         const [theirs, own] = [await stranger.api.call('GET', path, { query }), await api.call('GET', path, { query })];
-        // The id of a resource tells when it was made, so it is a place in any list, whether it exists or not.
+        // The id of a resource contains its time of creation, so it is a place in any list even if no such resource
+        // exists.
         const never = `${cursor.slice(0, -1)}${cursor.endsWith('0') ? '1' : '0'}`;
         const other = await stranger.api.call('GET', path, {
           query: { [field]: Buffer.from(never).toString('base64') },

@@ -1,6 +1,6 @@
 import { type Protection } from '#libs/sandbox/index.js';
 
-/** One row of the conformance suite: a component, what it is given, what happens to it, and what must come of it. */
+/** One row of the conformance suite: a component, its input, the steps, and the expected results. */
 export interface Case {
   /** File below test/components. One in a folder of its own is bundled with all files of that folder. */
   readonly component: string;
@@ -17,7 +17,7 @@ export interface Case {
 export interface Given {
   /** `configured_props`. The text `$SERVER` stands for the address of the test's own HTTP server. */
   readonly props?: Readonly<Record<string, unknown>>;
-  /** What `$.service.db` holds. */
+  /** Content of `$.service.db`. */
   readonly db?: Readonly<Record<string, unknown>>;
   readonly timeoutMs?: number;
 }
@@ -42,8 +42,8 @@ export interface Request {
 }
 
 /**
- * What must come of all steps together. Only the fields given are compared. A RegExp matches a text. `emits`, `db` and
- * `logs` must match as a whole; objects in the other fields may have more fields.
+ * Expected results of all steps together. Only the given fields are compared. A RegExp matches a text. `emits`, `db`
+ * and `logs` must match completely; objects in the other fields may have more fields.
  */
 export interface Then {
   /** Values of the events on every channel but `$errors` and `$logs`, in order. */
@@ -56,11 +56,11 @@ export interface Then {
   readonly db?: Readonly<Record<string, unknown>>;
   /** Replies to the requests: status, headers, body. */
   readonly replies?: readonly unknown[];
-  /** What evaluation says of the component. */
+  /** Expected metadata of the component. */
   readonly described?: Readonly<Record<string, unknown>>;
   /** Codes of the warnings of the component and its props. */
   readonly warnings?: readonly string[];
-  /** The component, or its props, are refused. Nothing else is looked at. */
+  /** The component or its props are refused. Nothing else is compared. */
   readonly refused?: { readonly code: string; readonly text: RegExp };
 }
 

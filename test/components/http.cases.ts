@@ -91,7 +91,7 @@ export default {
           tag: ['a', 'b'],
           file: { filename: 'a.bin', mimetype: 'image/png', content: 'AP8=' },
         },
-        // Its file is no text.
+        // The file is not text.
         bodyRaw: Buffer.from(FORM, 'latin1').toString('base64'),
         isBase64Encoded: true,
       },
@@ -165,7 +165,7 @@ export default {
       when: [{ request: typed('application/json', '{}') }, { request: typed('application/json', '{"hang":true}') }],
       then: {
         replies: [
-          // What was thrown is not the caller's to read.
+          // The caller must not see the thrown error.
           {
             status: 500,
             body: /^\{"error":"the component behind this address failed","code":"run_failed","details":\{"invocation_id":"\w+"\}\}$/,

@@ -11,7 +11,7 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type Case, type EmitMetadata, type Request, type Step, type Then } from './case.js';
 import { type Planned, type Stage } from './stage.js';
 
-/** What came of a case, in the fields of `then`. */
+/** Results of a case, in the fields of `then`. */
 export type Played = { -readonly [K in keyof Then]-?: unknown };
 
 interface Scene {
@@ -26,7 +26,7 @@ interface Scene {
   caches: Readonly<Record<string, DedupeCache>>;
 }
 
-/** Takes a component through deployment and all steps of a case. */
+/** Deploys a component and runs all steps of a case. */
 export const play = async (stage: Stage, one: Case, server: string): Promise<Partial<Played>> => {
   const props = withServer(one.given?.props ?? {}, server);
   let planned: Planned;

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** Server that components of the suite may reach. It answers with what it was asked, but for a few paths. */
+/** Server that components of the suite may reach. It answers with the request itself, except at a few paths. */
 export const answer = (request: IncomingMessage, response: ServerResponse): void => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));

@@ -169,7 +169,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
 };
 
 /**
- * Rules of what is not built yet, each with the reason why no test here shows it. An entry leaves this list when its
- * part is built and a component shows it.
+ * Rules of parts that are not built yet, each with the reason why no test here shows it. An entry leaves this list when
+ * its part is built and a component shows it.
  */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {};

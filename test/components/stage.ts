@@ -33,7 +33,7 @@ export interface Bundled {
   readonly file: string;
 }
 
-/** Builds each component once, in the jail for builds. What it makes is run at every level. */
+/** Builds each component once, in the jail for builds. The bundle is run at every level. */
 export class Bundles {
   private readonly jail: BuildJail;
   private readonly packages = new PackageFolder(PACKAGE_TEXTS, PACKAGE_PLACES);
@@ -95,14 +95,14 @@ const filesOf = (component: string): { code: string; fileName: string; files: Re
   };
 };
 
-/** What a deployment makes of a component and its props. */
+/** A component and its props after a deployment. */
 export interface Planned {
   readonly bundleFile: string;
   readonly metadata: ComponentMetadata;
   readonly plan: PropPlan;
 }
 
-/** One level of isolation, with everything that a component meets between its upload and its events. */
+/** One level of isolation, with all parts of the server from the upload of a component to its events. */
 export class Stage {
   private readonly described = new Map<string, Promise<ComponentMetadata>>();
   private readonly inspector: Inspector;

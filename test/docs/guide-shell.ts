@@ -25,7 +25,7 @@ const open = (cwd: string, env: NodeJS.ProcessEnv, args: readonly string[]): Ter
   return terminal;
 };
 
-/** Signals a terminal with everything that was started in it. */
+/** Signals a terminal and everything started in it. */
 const signal = ({ child }: Terminal, name: NodeJS.Signals): void => {
   try {
     process.kill(-(child.pid ?? 0), name);
@@ -45,8 +45,8 @@ const endOf = (child: ChildProcess): Promise<unknown> =>
   child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
 
 /**
- * Does what a reader of a guide does, in a folder that looks like a checkout. Ports and `/tmp` of the guide become free
- * ports and a folder of their own, so that guides do not disturb each other.
+ * Runs the commands of a guide like its reader, in a folder that looks like a checkout. Ports and `/tmp` of the guide
+ * become free ports and a folder of their own, so that guides do not disturb each other.
  */
 export class GuideShell {
   readonly folder = tempDir('guide');
@@ -173,7 +173,7 @@ export class GuideShell {
       await pause(10);
     }
     this.lastOutput = this.shell.output.slice(0, -`\ndone-${n}\n`.length);
-    // curl is content with any status.
+    // curl succeeds with any status.
     if (this.lastOutput.includes('"error":"') && !expected?.includes('"error":'))
       throw new Error(`a command of line ${line} was refused:\n${this.lastOutput}`);
   }

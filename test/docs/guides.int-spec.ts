@@ -30,7 +30,7 @@ const follow = async (blocks: readonly GuideBlock[]): Promise<void> => {
   }
 };
 
-// What cannot be run is at least read by the program that it is for, where that is installed.
+// A file that cannot be run is at least parsed by its program, where that is installed.
 describe.each(guides)('%s', (page) => {
   const blocks = readGuide(page);
   const scratch = tempDir('guide-files');
@@ -74,7 +74,7 @@ describe('the files of docs/how-to/run-behind-tls-and-systemd.md', () => {
 
   it('have a unit that systemd reads without a complaint', () => {
     const path = join(folder, 'sluice.service');
-    // systemd asks whether the program is there, which is no matter of the unit.
+    // systemd checks that the program exists, which does not concern the unit.
     writeFileSync(path, file('sluice.service').replace('/usr/bin/node', process.execPath));
     expect(file('sluice.service')).toMatch(
       /^\[Unit\]\n(?:\w+=.*\n)+\n\[Service\]\n(?:(?:[A-Z]\w+=|#).*\n|\n)+\[Install\]\n/,

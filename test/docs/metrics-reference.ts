@@ -12,7 +12,7 @@ export interface MetricRow {
   readonly where: string;
 }
 
-/** The methods of libs/telemetry/metrics.ts that register a metric, with the type that Prometheus is told. */
+/** The methods of libs/telemetry/metrics.ts that register a metric, with its type in Prometheus. */
 const TYPES: Readonly<Record<string, MetricRow['type']>> = {
   counter: 'counter',
   tally: 'counter',

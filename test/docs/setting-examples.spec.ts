@@ -30,7 +30,7 @@ describe('the settings that the documents show', () => {
   it.each(examples.map((example) => [`${example.name}=${example.value}`, example] as const))(
     '%s is accepted',
     (_name, { name, value, page, line }) => {
-      // Alone it says little, but what it says must be right.
+      // The setting is checked alone, without the others that it depends on.
       const alone = problemsOf({ [name]: value }).filter((text) => !text.includes('is not given'));
       const without = alone.filter((text) => !/ is given without /.test(text));
       expect({ page, line, problems: without }).toEqual({ page, line, problems: [] });

@@ -47,7 +47,7 @@ export const settingExamples = (): readonly SettingExample[] => {
 };
 
 const examplesIn = (page: string, text: string): readonly (readonly [name: string, value: string])[] => {
-  // What Compose fills in without a variable of the shell.
+  // The default that Compose uses without a variable of the shell.
   const filled = text.replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1');
   const isYaml = page.endsWith('.yml');
   const given = [...filled.matchAll(GIVEN)].flatMap(([whole, name = '', single, double, bare]) =>

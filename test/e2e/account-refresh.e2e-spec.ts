@@ -155,7 +155,7 @@ describe('a server that is killed while a token server keeps it waiting', () => 
     await eventually('the token server is asked', () => (asked.includes('silent') ? true : undefined), 60_000);
     await sluice.kill9();
     await sluice.start();
-    // Nothing tells from outside that the event waits.
+    // It is not visible from outside that the event waits.
     await pause(2_000);
     expect(await sluice.stop()).toBe(0);
     await sluice.start();

@@ -10,8 +10,9 @@ import { eventually } from '#test/harness/wait.js';
 import { addWorkspace, type SecondWorkspace } from '#test/harness/second-workspace.js';
 
 /**
- * Every route of the OpenAPI document, asked by everyone. The table is docs/reference/api-authorization.md, which
- * `SLUICE_TEST_WRITE_TEXTS=1` writes. A new route fails until the page has its line.
+ * Every route of the OpenAPI document, requested by every kind of caller. The table is
+ * docs/reference/api-authorization.md, which `SLUICE_TEST_WRITE_TEXTS=1` writes. A new route fails until the page has
+ * its line.
  */
 const PAGE = join(ROOT, 'docs/reference/api-authorization.md');
 const writes = process.env.SLUICE_TEST_WRITE_TEXTS === '1';
@@ -85,7 +86,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => Promise.all([readKey, reader.api, member.api, stranger.api].map((client) => client.close())));
 
-/** Workspaces and the source to read exist. What a change asks for does not, so that nothing is changed. */
+/** Workspaces and the source to read exist. Resources of a change do not, so that nothing is changed. */
 const pathOf = ({ method, template }: Route): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (/^\/v1\/(workspaces|orgs)\//.test(template) && name !== 'userId') return workspace;
@@ -95,7 +96,7 @@ const pathOf = ({ method, template }: Route): string =>
 
 const ask = (asker: Asker, route: Route): Promise<Reply<ErrorBody>> => {
   const { method } = route;
-  // Without a name, a user of several workspaces is only told that there is no such resource.
+  // Without a named workspace, a user of several workspaces only learns that there is no such resource.
   const query = { workspace_id: workspace };
   const path = pathOf(route);
   // Complete for the routes of members, where the role is checked after the parameters.
@@ -118,7 +119,7 @@ const ask = (asker: Asker, route: Route): Promise<Reply<ErrorBody>> => {
   }
 };
 
-/** Whether someone is let through. What the route then says of the request does not matter. */
+/** Whether a caller is admitted. The route's own answer does not matter. */
 const told = (asker: Asker, { template }: Route, { status, body }: Reply<ErrorBody>): string => {
   if (status === 401 || status === 403) return `${status} \`${body.code}\``;
   return asker === 'other workspace' && status === 404 && template.includes('{') ? '404' : 'yes';

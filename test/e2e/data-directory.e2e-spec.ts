@@ -19,7 +19,7 @@ afterEach(() => {
   folder = undefined;
 });
 
-/** Starts a server that must fail, and returns what it says. */
+/** Starts a server that must fail, and returns its output. */
 const failedStart = (env: Record<string, string>): string => {
   const started = spawnSync(process.execPath, ['dist/apps/standalone/src/main.js'], {
     env: { PATH: process.env.PATH ?? '', SLUICE_PORT: '0', ...env },

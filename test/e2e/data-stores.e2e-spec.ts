@@ -18,7 +18,7 @@ interface StoredRecord {
   readonly expires_at: number | null;
 }
 
-/** Evaluates the body of a request with `store` at hand, and answers with the result. */
+/** Evaluates the body of a request with `store` in scope, and answers with the result. */
 const CODE = componentCode({
   props: `${CUSTOM_HTTP}, store: { type: 'data_store' }`,
   members: `

@@ -7,7 +7,7 @@ import { eventually } from '#test/harness/wait.js';
 const instance = useInstance();
 const { api, server } = instance;
 
-/** Emits what the request lists, as `[event, metadata]`, with `delivery_ts` so many milliseconds from now. */
+/** Emits the events in the request, each `[event, metadata]`, with `delivery_ts` this many milliseconds from now. */
 const DELAYING = componentCode({
   members: `run({ body }) {
     for (const [event, { in: ms, ...metadata }] of body)

@@ -28,7 +28,7 @@ const optionsCode = (): string =>
     members: 'run() {},',
   });
 
-/** Adds an HTTP interface or a timer, as `by` says. */
+/** Adds an HTTP interface or a timer, depending on `by`. */
 const eitherCode = (): string =>
   componentCode({
     props: `by: { type: 'string', options: ['http', 'timer'], reloadProps: true }, note: { type: 'string', optional: true, hidden: true }`,
@@ -43,7 +43,7 @@ const eitherCode = (): string =>
       run() { this.http?.respond({ status: 200, body: { count: this.count, token: this.token } }); },`,
   });
 
-/** Adds as many props as `more` says, and tells which ones it saw. */
+/** Adds `more` props, and reports which ones it saw. */
 const countingCode = (): string =>
   componentCode({
     props: `more: 'integer'`,

@@ -139,7 +139,7 @@ describe('members of a workspace', () => {
     await add('owner');
     const step = (client: ApiClient, userId: string, role: string) =>
       client.call<ErrorBody>('PUT', `/v1/workspaces/${workspace}/members/${userId}`, { body: { role } });
-    // One takes the other's ownership. Whichever comes first, the other is refused, so that one owner is left.
+    // Each removes the other's ownership. The second one is refused, so that one owner is left.
     const taken = await Promise.all([step(api, adaId, 'member'), step(ada.api, owner, 'member')]);
     expect(taken.map(({ status }) => status).sort()).toEqual([200, 403]);
     const [mine] = taken;

@@ -14,14 +14,14 @@ const STARTS = 'apps/standalone/src/main.js';
 const CLI = 'apps/cli/src/main.js';
 const API_KEY = 'a-key-of-these-tests-0123456789';
 const NOBODY = 65534;
-/** A stopped installation, its archive, and a folder for all else. */
+/** A stopped installation, its archive, and a folder for other files. */
 let installation: Server;
 let archive = '';
 let scratch = '';
 
 beforeAll(async () => {
   scratch = tempDir('mistakes');
-  // Another user has to reach the folders within.
+  // Another user must be able to reach the folders within.
   chmodSync(scratch, 0o755);
   installation = new Server({ dataDir: join(scratch, 'installation') });
   await installation.start();
@@ -42,7 +42,7 @@ interface Way {
   readonly asNobody?: boolean;
 }
 
-/** Runs a program, and returns its status with what it says. */
+/** Runs a program, and returns its status with its output. */
 const run = async (
   program: string,
   args: readonly string[],
@@ -104,7 +104,7 @@ const besideServer = (mistake: string, program: string, args: readonly string[])
   },
 });
 
-/** The lines about a setting, from a server that starts all the same. */
+/** The lines about a setting, from a server that starts nevertheless. */
 const warnedOf = async (name: string, value: string): Promise<string> => {
   const server = new Server({ dataDir: join(scratch, 'misspelt'), env: { [name]: value } });
   try {
@@ -132,7 +132,7 @@ const spoilt = (file: string, how: string, spoil: (path: string) => void): strin
   return folder;
 };
 
-/** An empty folder of the user that is nobody. */
+/** An empty folder of the user `nobody`. */
 const folderOf = (name: string, mode: number): string => {
   const folder = join(scratch, name);
   mkdirSync(folder, { recursive: true });

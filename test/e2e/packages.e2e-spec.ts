@@ -10,7 +10,7 @@ import { eventually } from '#test/harness/wait.js';
 import { ROOT } from '#test/harness/paths.js';
 import { NpmRegistry } from '#test/harness/npm-registry.js';
 
-/** Starts before the server, which is told its address. */
+/** Starts before the server, whose settings include its address. */
 const registry = await NpmRegistry.start();
 afterAll(() => registry.close());
 const instance = useStandalone({
@@ -67,7 +67,7 @@ const usersOf = async (wanted: string): Promise<readonly string[]> => {
     ({ id }) => id,
   );
 };
-/** Payload of the event that a request to the endpoint gives. */
+/** Payload of the event that a request to the endpoint causes. */
 const emitted = async (source: Source, before: number): Promise<unknown> => {
   await instance.post(source, {});
   return (await instance.payloads(source, before + 1)).at(-1);
@@ -121,7 +121,7 @@ describe('npm packages of a component', () => {
       expect(await versionsOf(id)).toEqual(['tide@1.0.0', 'tide-base@1.1.0']);
       expect(await usersOf('tide-base@1.0.0')).toEqual([]);
       expect(await usersOf('tide-base@1.1.0')).toEqual([id]);
-      // A deployed source keeps what it runs with until its own update.
+      // A deployed source keeps its packages until its own update.
       expect(await emitted(source, 2)).toEqual({ x: 'tide 1.0.0 on tide-base@1.0.0' });
       const fresh = await instance.deploy(code);
       expect(await emitted(fresh, 0)).toEqual({ x: 'tide 1.0.0 on tide-base@1.1.0' });
@@ -244,7 +244,7 @@ describe('npm packages of a component', () => {
       const deployed = await instance.deploy(source, { choice: 'read beside' });
       expect(await emitted(deployed, 0)).toEqual({ x: 'read beside' });
 
-      // The cache is gone and the registry away: the event waits, and the source is told once.
+      // The cache is gone and the registry unreachable, so the event waits, and the source gets one message.
       await server.stop();
       rmSync(path.join(server.dataDir, 'packages'), { recursive: true });
       server.setting('SLUICE_NPM_OFFLINE', 'true');

@@ -4,7 +4,7 @@ import { EventSource } from '#test/harness/event-source.js';
 import { useStandalone } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
-// Without a proxy between, which would read in place of the client.
+// Without a proxy, which would read in place of the client.
 const instance = useStandalone();
 
 // docs/reference/rest-api.md#stream-end

@@ -34,7 +34,7 @@ describe('every route below a source', () => {
           return { method, path, code: reply.body.code, unknown: unknown.body.code };
         }),
     );
-    // Those that change something lack their parameters here, and so tell that they found the source.
+    // Routes that change something lack their parameters here, so their error shows that they found the source.
     const found = [undefined, 'missing_parameter', 'no_sample', 'invalid_parameter', 'email_not_configured'];
     for (const { code, ...route } of answers) {
       expect(found).toContain(code);

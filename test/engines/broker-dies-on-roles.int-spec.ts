@@ -6,12 +6,12 @@ import { Instance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 import { startKafkaBroker, type KafkaBroker } from './kafka-broker.js';
 
-/** A broker of the spec's own dies under load and comes back: what the roles say about it. */
+/** Log lines of the roles when a separate broker dies under load and returns. */
 const PATIENCE_MS = 400_000;
 const AWAY_MS = 25_000;
 /**
- * Of one process, that say warn or error. What is met by several parts of a process, each with a cause of its own, are a
- * few lines; what is said for each attempt are hundreds.
+ * Most lines of one process with level warn or error. A fault that several parts of a process meet, each with its own
+ * cause, makes a few lines; a line for each attempt would make hundreds.
  */
 const MOST_LINES = 12;
 
@@ -67,7 +67,7 @@ describe('a broker that dies under load', () => {
         () => (instance.arrived(webhook).length > arrived + 20 ? true : undefined),
         60_000,
       );
-      // The end of a fault is told when it was not met for a while.
+      // The end of a fault is reported when it was not met for a while.
       await pause(20_000);
       isOver = true;
       await Promise.all(load);

@@ -10,8 +10,8 @@ import { type Server } from '#test/harness/server.js';
 import { eventually } from '#test/harness/wait.js';
 
 /**
- * Things that a process made when it started go under it: an administrator deletes them, or others sweep them while the
- * process is stopped (SIGSTOP). What maintenance and the registry do to a process after minutes is done here at once.
+ * Things that a process created at its start are deleted: by an administrator, or by other processes while it is
+ * stopped (SIGSTOP). What maintenance and the registry do after minutes is done here at once.
  */
 const WITHIN_MS = 30_000;
 const instance = new Instance(new Deployment());

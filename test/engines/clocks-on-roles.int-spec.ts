@@ -11,7 +11,7 @@ import { WebhookReceiver } from '#test/harness/webhook-receiver.js';
 
 const AHEAD_MS = 90_000;
 const EARLY_MS = 1_000;
-/** 2 s, and what a machine that runs other things too may add. The wall clocks are off by nine times as much. */
+/** 2 s, plus the possible delay of a busy machine. The wall clocks are off by nine times as much. */
 const LATE_MS = 10_000;
 
 /** Emits events that are due so many milliseconds from now, each with its time. */
@@ -81,7 +81,7 @@ describe.each<{ readonly title: string; readonly ahead: readonly RoleName[] }>([
     const body = Array.from({ length: 10 }, (_, n) => 4_000 + 1_500 * n);
     expect((await send(endpointOf(deployment, source), { body })).status).toBe(200);
     await receiver.until('the first delayed events', () => lateness(source).length >= 3, 60_000);
-    // Half of them are right from here on, and those that were ahead have gone back by 90 s.
+    // Half of them are right from here on, and those that were ahead are set back by 90 s.
     for (const role of ahead) for (const { pid } of deployment.processes[role]) process.kill(pid, 'SIGUSR2');
     await receiver.until('all delayed events', () => lateness(source).length === body.length, 90_000);
     for (const role of ahead) for (const { pid } of deployment.processes[role]) process.kill(pid, 'SIGUSR2');

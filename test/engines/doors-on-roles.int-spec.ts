@@ -7,7 +7,7 @@ import { eventually } from '#test/harness/wait.js';
 
 /** Most events of one source, where no runner is alive. */
 const LIMIT = 100;
-/** More than an ingress may take, also while it still counts a dead runner as alive. */
+/** More than an ingress may accept, even while it still counts a dead runner as alive. */
 const FAR_ABOVE = 4_000;
 const AT_ONCE = 8;
 

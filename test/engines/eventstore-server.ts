@@ -46,7 +46,7 @@ export interface EventStoreCluster {
 }
 
 const START_MS = 180_000;
-/** Small, for machines that run much else. */
+/** Small, for busy machines. */
 const SIZE = ['--stream-existence-filter-size=10000000', '--worker-threads=2', '--reader-threads-count=2'] as const;
 /** A busy machine keeps nodes waiting for longer than the second that they have by default. */
 const PATIENCE = ['--replication-heartbeat-interval=1000', '--replication-heartbeat-timeout=4000'] as const;
@@ -131,7 +131,7 @@ const startNode = async (options: NodeOptions): Promise<EventStoreNode & { shutD
   let child = await launch(options);
   let isEnded = false;
   let restarting = Promise.resolve();
-  // A node whose log has what the new leader's lacks cuts that off, ends with code 0, and wants to be started again.
+  // A node whose log has records that the new leader lacks truncates them, ends with code 0, and must be started again.
   const supervise = (): void => {
     child.once('exit', (code) => {
       if (code !== 0 || isEnded) return;
@@ -139,7 +139,7 @@ const startNode = async (options: NodeOptions): Promise<EventStoreNode & { shutD
         child = next;
         supervise();
       });
-      // `end` and `start` tell.
+      // `end` and `start` report failures.
       restarting.catch(() => undefined);
     });
   };
@@ -220,7 +220,7 @@ interface Member {
   readonly httpEndPointPort: number;
 }
 
-/** The port of the node that leads by the word of one that answers. */
+/** The port of the leader, according to a node that answers. */
 const leadingPort = async (ports: readonly number[]): Promise<number | undefined> => {
   for (const port of ports) {
     const answer = await fetch(`http://${HOST}:${port}/gossip?format=json`).catch(() => undefined);

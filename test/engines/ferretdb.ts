@@ -103,7 +103,7 @@ const PATCHES: readonly Patch[] = [
 `,
   },
   // Each write of a bulk keeps one of a hundred shared SQLite connections until the last write is done. So two bulks of
-  // fifty or more wait for each other forever.
+  // fifty or more deadlock.
   {
     file: `${FERRETDB}/handler/msg_update.go`,
     from: '\t\tdefer closer.Close()\n',

@@ -12,7 +12,7 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
 import { startKafkaBroker, type KafkaBroker } from './kafka-broker.js';
 
-/** The state of Kafka that an error tells; undefined for one that would be answered 500. */
+/** The state of Kafka in an error; undefined for one that would be answered 500. */
 const kafkaState = faultOf(kafkaFault);
 const PATIENCE_MS = 300_000;
 const dir = tempDir('kafka-restored');
@@ -103,7 +103,8 @@ describe('a broker that comes back with an empty disk', () => {
         removeDir(own);
         emptied = await startKafkaBroker({ dir: own, heapMb: 256, port: Number(emptied.brokers.split(':')[1]) });
 
-        // What a stream of events asks for, and every other call of the API, while the process still knows both topics.
+        // The requests of a stream of events, and of every other call of the API, while the process still knows both
+        // topics.
         const seen: number[] = [];
         const calls: Readonly<Record<string, () => Promise<unknown>>> = {
           tail: async () => (await log.tail({ names: ['source-1'] }, () => undefined)).close(),

@@ -9,7 +9,7 @@ export interface Partition {
 
 const PATIENCE_MS = 90_000;
 
-/** Polls until it holds. Java may take its time on a busy machine. */
+/** Polls until the condition is true. Java may be slow on a busy machine. */
 export const until = async (
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -20,7 +20,7 @@ export const until = async (
   }
 };
 
-/** What a test asks and moves on a cluster: leaders and copies of topics with one partition, and coordinators. */
+/** Reads and moves leaders and copies of topics with one partition, and coordinators. */
 export class KafkaPartitions {
   private constructor(readonly admin: Admin) {}
 
@@ -41,7 +41,7 @@ export class KafkaPartitions {
       if (!partition) throw new Error(`${topic} does not exist`);
       return partition;
     } catch (error) {
-      // So this client tells that there is no leader.
+      // So this client reports that there is no leader.
       if (String(error).includes('no leader')) return { leader: -1, replicas: [], isr: [] };
       throw error;
     }

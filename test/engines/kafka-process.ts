@@ -41,11 +41,11 @@ export interface KafkaProcess {
   /** Id of the current process, or of the last one. */
   readonly pid: number;
   kill9(): Promise<void>;
-  /** Ends it in order, so that it hands over what it leads. Idempotent. */
+  /** Ends it in order, so that its leadership moves to others. Idempotent. */
   shutDown(): Promise<void>;
   /** Starts it after it ended. Resolves when it listens. */
   start(): Promise<void>;
-  /** Stops it without ending it, as a machine that hangs does, until `resume`. */
+  /** Stops it without ending it, like a machine that hangs, until `resume`. */
   pause(): void;
   resume(): void;
   /** Resumes it, or starts it if it ended. */
@@ -82,7 +82,7 @@ export const startKafkaProcess = async (node: KafkaNode): Promise<KafkaProcess> 
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
     child.kill(signal);
-    // Without another broker to take its partitions, a broker may take its time.
+    // A broker without another one for its partitions may be slow.
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await gone;
     clearTimeout(late);

@@ -5,7 +5,7 @@ import { startKafkaProcess } from './kafka-process.js';
 
 export const USER = { name: 'sluice', password: 'it is=a secret' } as const;
 
-/** How long a user of SCRAM-SHA-256 is let in at once. */
+/** Length of a session of a user of SCRAM-SHA-256. */
 export const SESSION_MS = 4_000;
 
 /** A real broker that wants TLS and users, beside a port that wants neither. */

@@ -29,7 +29,7 @@ beforeAll(async () => {
   instance = new Instance(
     new Deployment({
       engines: {
-        // What cleans up afterwards comes to this port.
+        // The clean-up afterwards uses this port.
         kafka: kafka.plaintext,
         mongo: `${mongo.url.replace('//', `//${user}@`)}?${query.toString()}`,
         eventStore: givenEngines().eventStore,

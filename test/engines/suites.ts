@@ -38,7 +38,9 @@ export const SUITES: Readonly<Record<EngineName, EngineSuites>> = {
   },
 };
 
-/** Specs that run each role as a process on the available engines. They cover most in least time. */
+/**
+ * Specs that run each role as a process on the available engines. They were chosen for their coverage in little time.
+ */
 export const ROLE_SPECS: readonly string[] = [
   'test/e2e/main-job.e2e-spec.ts',
   'test/e2e/hooks.e2e-spec.ts',

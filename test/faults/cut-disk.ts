@@ -7,9 +7,9 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 const JOURNAL_S = 300;
 
 /**
- * A disk that loses at a power cut what was written to it and not synced: an ext4 file system in a file. Writes stay in
- * the memory of the kernel until a sync or the kernel's own writeback brings them to the file. Needs root and a mount
- * namespace of its own (`unshare --mount`), with which its mounts end.
+ * A disk that loses unsynced writes at a power cut: an ext4 file system in a file. Writes stay in the memory of the
+ * kernel until a sync or the kernel's own writeback brings them to the file. Needs root and a mount namespace of its
+ * own (`unshare --mount`), with which its mounts end.
  */
 export class CutDisk {
   /** A folder on the disk, which exists and is durable. */
@@ -34,7 +34,7 @@ export class CutDisk {
     process.prependOnceListener('exit', () => this.close());
   }
 
-  /** Takes the disk away. Idempotent. */
+  /** Removes the disk. Idempotent. */
   close(): void {
     if (!existsSync(this.mounted)) return;
     spawnSync('umount', ['--lazy', this.mounted]);
@@ -42,13 +42,13 @@ export class CutDisk {
   }
 
   /**
-   * Cuts the power. The processes that write to the disk must be dead. What they wrote and did not sync is gone, unless
-   * the kernel had written it already.
+   * Cuts the power. The processes that write to the disk must be dead. Their unsynced writes are lost, unless the
+   * kernel had written them already.
    */
   cut(): void {
     const before = this.image();
     this.cuts++;
-    // The file is what the disk holds. What is only in memory goes to the former file, which nobody reads again.
+    // The file is the content of the disk. Writes still in memory go to the former file, which is not read again.
     command('cp', ['--sparse=always', before, this.image()]);
     command('umount', ['--lazy', this.mounted]);
     rmSync(before);
@@ -72,7 +72,7 @@ export const noCutDisk = (): string | undefined => {
   return tried.status === 0 ? undefined : `a file cannot be mounted as a disk: ${tried.stderr.trim()}`;
 };
 
-/** Whether a disk keeps what was synced and loses what was not: without that, a test of power cuts shows nothing. */
+/** Whether a disk keeps synced writes and loses others. Otherwise a test of power cuts shows nothing. */
 export const losesWhatIsNotSynced = (disk: CutDisk): boolean => {
   const kept = join(disk.dataDir, 'synced');
   const lost = join(disk.dataDir, 'not-synced');

@@ -6,8 +6,8 @@ import { type EngineAddresses } from '#test/harness/deployment.js';
 import { ROOT } from '#test/harness/paths.js';
 
 /**
- * `silent`: nothing passes, open connections stay open, and new ones get no answer, as behind a cable that was pulled.
- * `refused`: open connections are reset and new ones refused, as by a firewall that rejects.
+ * `silent`: nothing passes, open connections stay open, and new ones get no answer, like after a cable was pulled.
+ * `refused`: open connections are reset and new ones refused, like by a firewall that rejects.
  */
 export type CutMode = 'silent' | 'refused';
 
@@ -19,7 +19,7 @@ interface Pair {
 
 /** Passes connections to one port of an engine, unless it is cut. */
 export class EngineRelay {
-  /** Where it listens, the same port each time. */
+  /** The port on which it listens, the same each time. */
   port = 0;
   private readonly pairs = new Set<Pair>();
   private mode: CutMode | 'open' = 'open';
@@ -38,7 +38,7 @@ export class EngineRelay {
     return [...this.pairs].reduce((sum, { far }) => sum + (far?.bytesRead ?? 0), 0);
   }
 
-  /** As relayed-sockets.ts reads it. */
+  /** The setting for relayed-sockets.ts. */
   get mapping(): string {
     return `${this.target}=${this.port}`;
   }
@@ -102,7 +102,7 @@ export class EngineRelay {
     pair.far.pipe(near);
   }
 
-  /** One end has closed. The other hears of it unless the relay is silent. */
+  /** One end has closed. The other end is closed too, unless the relay is silent. */
   private ended(pair: Pair): void {
     if (this.mode === 'silent') return;
     this.pairs.delete(pair);

@@ -13,7 +13,7 @@ export interface Killable {
 
 export interface EngineServers {
   readonly addresses: EngineAddresses;
-  /** Of three brokers, another one at each kill. */
+  /** One of three brokers, another one at each kill. */
   readonly broker: Killable;
   /** The three brokers, if there are three. */
   readonly cluster?: KafkaCluster;

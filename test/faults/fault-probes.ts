@@ -7,12 +7,12 @@ import { request } from 'undici';
 import { DEPLOYED } from './kill9-components.js';
 import { readiness } from './supervisor.js';
 
-/** What one process was asked, and when it first answered. */
+/** A request to one process, and the time of its first answer. */
 export interface Answered {
   readonly what: string;
-  /** Since the fault was over. Undefined: never within the time given. */
+  /** Time since the end of the fault. Undefined when there was no answer in time. */
   readonly ms: number | undefined;
-  /** Why the last attempt did not succeed. */
+  /** Reason why the last attempt failed. */
   readonly last?: string;
 }
 
@@ -40,7 +40,7 @@ interface Window {
   readonly until: number;
 }
 
-/** Asks every process for what it is there for, until it answers. */
+/** Sends every process requests of its role until it answers. */
 export class FaultProbes {
   private nextId = FIRST_ID;
 
@@ -83,7 +83,7 @@ export class FaultProbes {
     });
   }
 
-  /** An event is sent until it is acknowledged, and must then come to each webhook. */
+  /** An event is sent until it is acknowledged, and must then arrive at each webhook. */
   private async delivery(server: Server, window: Window): Promise<Answered> {
     const { emitter, webhooks, receiver } = this.scene;
     const what = `delivery from ${this.nameOf(server)}`;
@@ -161,7 +161,7 @@ export class FaultProbes {
     });
   }
 
-  /** Reads the address at each call: a process that was killed has none yet, and then another one. */
+  /** Reads the address at each call, because a killed process has none and then a new one. */
   private clientOf(server: Server): ApiClient {
     const { apiKey } = this.scene.deployment;
     return new ApiClient({
@@ -177,7 +177,7 @@ export class FaultProbes {
   }
 }
 
-/** `attempt` returns why it did not succeed. */
+/** `attempt` returns the reason of its failure. */
 const untilTrue = async (
   what: string,
   { startedAt, until }: Window,

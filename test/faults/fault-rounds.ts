@@ -21,9 +21,9 @@ export interface FaultOptions {
   readonly rounds: number;
   /** Number of processes per role. */
   readonly copies: number;
-  /** Each round takes the next of them. */
+  /** Each round uses the next of them. */
   readonly roles: readonly RoleName[];
-  /** What a round does to its role, in this order. */
+  /** Faults of a round for its role, in this order. */
   readonly faults: readonly Fault[];
   /** The same seed gives the same victims and moments. */
   readonly seed: number;
@@ -35,7 +35,7 @@ export interface FaultOptions {
   /** Settings of every process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly onFault: (figures: FaultFigures) => void;
-  /** Called at the end of each round with what is wrong. */
+  /** Called at the end of each round with its problems. */
   readonly onRound: (round: number, quietMs: number, problems: readonly string[]) => void;
 }
 
@@ -60,7 +60,7 @@ export interface FaultFigures extends FaultTotals {
   readonly mode?: CutMode;
   /** Time until every process answered everything, since the fault was over. Undefined: not in time. */
   readonly answersMs: number | undefined;
-  /** The answer that came last. */
+  /** The latest answer. */
   readonly slowest: string;
   /** Most lines of output of one process since the fault began, and which process. */
   readonly lines: string;
@@ -80,7 +80,10 @@ const SHORTEST_LOAD_MS = 1_000;
 const LONGEST_LOAD_MS = 3_000;
 const DOWN_MS = 1_000;
 const QUIET_MS = 120_000;
-/** What does not answer in time is asked for this many times as long, so that the report tells late from never. */
+/**
+ * A process that does not answer in time is asked for this many times as long, so that the report distinguishes late
+ * from never.
+ */
 const PATIENCE = 4;
 /** Enough lanes that every copy has some. */
 const RESPONDERS = 4;
@@ -248,7 +251,7 @@ class Rounds {
       case 'kill': {
         await victim.kill9();
         await pause(DOWN_MS);
-        // Its time to start is part of the time until it answers.
+        // The time of its start is part of the time until it answers.
         void victim.start().catch(() => undefined);
         return;
       }
@@ -256,7 +259,7 @@ class Rounds {
         const { pid } = victim;
         process.kill(pid, 'SIGSTOP');
         await pause(stopMs);
-        // Ended meanwhile: the supervisor has started another.
+        // The process ended in the meantime, and the supervisor has started another.
         if (victim.isRunning && victim.pid === pid && !victim.hasEnded) process.kill(pid, 'SIGCONT');
         return;
       }

@@ -17,7 +17,7 @@ export const missingOf = (receiver: WebhookReceiver, { source, acknowledged }: L
   return [...acknowledged].filter((id) => !arrived.has(id));
 };
 
-/** Rules that a kill must not break, as sentences about violations. Empty when all hold. */
+/** Checks rules that a kill must not break. Returns a sentence for each violation. */
 export const problemsOf = (receiver: WebhookReceiver, ledgers: readonly Ledger[]): string[] => [
   ...(receiver.unsigned === 0 ? [] : [`${receiver.unsigned} deliveries with a bad signature`]),
   ...sameIdSameContent(receiver),

@@ -70,8 +70,8 @@ const everySecond = Array.from({ length: 15 }, (_, second) => {
 export const START = 0;
 
 /**
- * Ticks every second, once it was started: what ticks before its listener subscribes is owed to nobody. The id is the
- * scheduled time, so a double tick shows as two emits and a half-committed one in n.
+ * Ticks every second once it was started, because a tick before its listener subscribes would have no receiver. The id
+ * is the scheduled time, so a double tick shows as two emits and a half-committed one in n.
  */
 export const TICKER = `export default {
   name: 'Kill ticker', key: 'kill-ticker', version: '1',

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** A server whose output nobody reads any more, as when the `tee` beside it was killed. */
+/** A server whose output is no longer read, like after the `tee` beside it was killed. */
 it.each(['from its start', 'once it is ready'])('runs and ends without a reader of its output, %s', async (since) => {
   const server = new Server({ env: { SLUICE_LOG_LEVEL: 'debug' } });
   servers.push(server);

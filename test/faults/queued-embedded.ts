@@ -2,7 +2,7 @@ import { withStopped } from '#test/harness/move-scene.js';
 import { Server } from '#test/harness/server.js';
 import { type QueuedTarget } from './queued-repeats.js';
 
-/** A standalone server. Its router begins again because its commits are taken back while it is down. */
+/** A standalone server. Its router begins again because its commits are reverted while it is down. */
 export const queuedEmbedded = (): QueuedTarget => {
   const server = new Server({ readyTimeoutMs: 180_000 });
   return {

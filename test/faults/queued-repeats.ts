@@ -28,7 +28,7 @@ export interface QueuedReport {
   readonly runs: readonly number[];
   /** Runs that failed because a loaded machine could not start their process in time. */
   readonly failed: number;
-  /** Empty when each event was run once, and told under one id. */
+  /** Empty when each event was run once, and reported under one id. */
   readonly problems: readonly string[];
 }
 
@@ -42,10 +42,10 @@ const FAN = `export default {
   },
 };`;
 
-/** Ids from here on ask what was run so far. */
+/** Events with ids from here on request the number of runs so far. */
 const ASK = 1_000_000_000;
 
-/** Counts its runs, passes every id on, and tells the count when asked. The db makes its runs serial. */
+/** Counts its runs, passes every id on, and reports the count on request. The db makes its runs serial. */
 const COUNT = `export default {
   name: 'Queued count', key: 'queued-count', version: '1',
   props: { db: '$.service.db' },
@@ -127,7 +127,7 @@ const queueAndKill = async (
     await target.killAndRepeat([...emitters, listener].map(({ id }) => id));
     say(`round ${round}: up again`);
   }
-  // Behind all others in the lane of its emitter, so the answers tell of all runs.
+  // Last in the lane of its emitter, so the answers cover all runs.
   for (const [n, emitter] of emitters.entries()) await fan(emitter, ASK + n, 1);
   const asked = new Set(emitters.map((_, n) => ASK + n));
   await eventually(

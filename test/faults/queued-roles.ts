@@ -7,7 +7,7 @@ import { type QueuedTarget } from './queued-repeats.js';
 /** Brokers forget a killed member of a group after 6 s. Until then they refuse commits of others. */
 const REWIND_TIMEOUT_MS = 30_000;
 
-/** Roles, of which the router and the runner die. The router begins again because its commits are taken back. */
+/** Roles, of which the router and the runner die. The router begins again because its commits are reverted. */
 export const queuedRoles = (engines: EngineAddresses): QueuedTarget => {
   const deployment = new Deployment({ engines });
   const victims = (): readonly Server[] => [...deployment.processes.router, ...deployment.processes.runner];

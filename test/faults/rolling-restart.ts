@@ -5,7 +5,7 @@ import { onRolesScene } from './roles-scene.js';
 
 export interface RollingRestartOptions {
   readonly engines: EngineAddresses;
-  /** How long the roles work under load between two restarts. */
+  /** Time under load between two restarts. */
   readonly loadMs: number;
 }
 
@@ -17,7 +17,7 @@ export interface RollingRestartReport {
   readonly problems: readonly string[];
 }
 
-/** As docs/how-to/scale-out.md has it. */
+/** The order in docs/how-to/scale-out.md. */
 const ORDER: readonly RoleName[] = [
   'projector',
   'router',
@@ -29,7 +29,7 @@ const ORDER: readonly RoleName[] = [
   'command-api',
 ];
 
-/** Two where the process that goes on takes over the lanes of the one that restarts. */
+/** Two processes where the running one takes over the lanes of the one that restarts. */
 const COPIES: Readonly<Record<RoleName, number>> = {
   projector: 1,
   router: 2,

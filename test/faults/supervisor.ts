@@ -8,8 +8,9 @@ const READY_MS = 2_000;
 const AGAIN_MS = 1_000;
 
 /**
- * Does what an installation's host does: it probes the readiness of each process, so that the proxy leaves out those that
- * are not ready, and starts a process again that ended on its own, as `restart: unless-stopped` of docker-compose.yml does.
+ * Acts like the host of an installation. It probes the readiness of each process, so that the proxy leaves out those
+ * that are not ready, and restarts a process that ended on its own, like `restart: unless-stopped` of
+ * docker-compose.yml.
  */
 export class Supervisor {
   private readonly unready = new Set<Server>();

@@ -13,7 +13,7 @@ export interface EventSourceOptions {
   readonly key?: string | null;
 }
 
-/** A reader of server-sent events as a browser is one, without its reconnects. */
+/** A reader of server-sent events like a browser's, without reconnects. */
 export class EventSource {
   readonly events: ReceivedEvent[] = [];
   readonly comments: string[] = [];
@@ -66,7 +66,7 @@ export class EventSource {
     await eventually('the end of the stream', () => (this.ended ? true : undefined), 30_000);
   }
 
-  /** Stops reading, as a client that hangs. */
+  /** Stops reading, like a client that hangs. */
   pause(): void {
     this.reply.pause();
   }

@@ -65,7 +65,8 @@ export class FrontProxy {
       },
     );
     onward.on('error', () => {
-      // The process is gone or has cut the connection. The proxy cuts its own too, or answers an error if it still can.
+      // The process is gone or has closed the connection. The proxy closes its own too, or answers with an error if it
+      // still can.
       if (res.headersSent) res.destroy();
       else res.writeHead(502, { 'content-type': 'text/plain' }).end('the process behind this path does not answer');
     });

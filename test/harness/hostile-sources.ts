@@ -6,11 +6,11 @@ import { type TestServer } from './server.js';
 
 /** Hostile sources that pile up work, by behaviour. */
 export interface HostileSources {
-  /** Each event causes ten more, which come back to it, up to the hop limit. */
+  /** Each event causes ten more for the same source, up to the hop limit. */
   readonly loop: Source;
   /** Each event causes 5,000 events for a listener that sleeps. */
   readonly burst: Source;
-  /** An endpoint whose runs are so slow that a post waits longer for room than the server lets it. */
+  /** An endpoint whose runs are so slow that a post waits longer for room than the server allows. */
   readonly slow: Source;
   /** A source whose webhook receiver never answers. */
   readonly hung: Source;

@@ -53,7 +53,7 @@ export class Instance<S extends TestServer = TestServer> {
     return send(this.endpoint(source), { body, headers });
   }
 
-  /** Waits until the channel's history holds at least `count` events. Returns them oldest first. */
+  /** Waits until the channel's history has at least `count` events. Returns them oldest first. */
   async history(source: Source, count: number, channel?: string, timeoutMs?: number): Promise<readonly EventSummary[]> {
     const query: Record<string, string> = {
       expand: 'event',

@@ -23,11 +23,11 @@ interface Parts {
   readonly store: string;
   /** Emits events that wait: `soon`, `far` and `cancelled`. */
   readonly delaying: Source;
-  /** Takes events of an app. */
+  /** Accepts events of an app. */
   readonly hooked: Source;
 }
 
-/** What the features of components keep, on an installation that is moved. Each `use` shows that they go on. */
+/** State of the features of components on an installation that is moved. Each `use` shows that they still work. */
 export class MoveFeatures {
   private readonly registryDir = tempDir('registry');
   private readonly api: ApiClient;
@@ -116,11 +116,11 @@ export class MoveFeatures {
       60_000,
     );
     await this.use();
-    // No installation takes it, because the lock moves.
+    // No installation resolves this version, because the lock moves.
     await packages.publish('swell', '2.0.0');
   }
 
-  /** Uses everything once. Returns what it gave, and what it should have given. */
+  /** Uses every feature once. Returns the actual and the expected results. */
   async use(): Promise<readonly [got: unknown, expected: unknown]> {
     const { refreshing, packaged, storing, hooked } = this.made;
     const times = ++this.used;
@@ -167,7 +167,7 @@ export class MoveFeatures {
     for await (const event of delayed.all()) {
       if (event.payload !== '"soon"') continue;
       const dueNow = { ...event, dueAt: Date.now() };
-      // An archive has the event alone, and an import makes the alarm of it.
+      // An archive has the event alone, and an import creates its alarm.
       await delayed.put([dueNow]);
       await due.put([delayedAlarm(dueNow)]);
     }

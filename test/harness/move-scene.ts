@@ -62,7 +62,7 @@ interface Parts {
   readonly secretive: Source;
   /** Receives the emits of `unique`. Emits of `counting` go to another webhook, whose deliveries are not checked. */
   readonly webhook: Webhook;
-  /** Answers 503 until told otherwise. Receives the emits of `unique` on the channel `later`. */
+  /** Answers 503 until `letThrough` is called. Receives the emits of `unique` on the channel `later`. */
   readonly failing: Webhook;
   /** Id of a connected account. */
   readonly account: string;

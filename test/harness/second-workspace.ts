@@ -12,7 +12,9 @@ export interface SecondWorkspace {
   readonly apiKey: string;
 }
 
-/** Creates it on the command line, for which the server stops and starts again. Close its client after the test. */
+/**
+ * Creates the user on the command line, for which the server stops and starts again. Close its client after the test.
+ */
 export const addWorkspace = async (
   { server }: { readonly server: TestServer },
   username: string,

@@ -14,7 +14,7 @@ export interface Attempt {
   readonly body?: Readonly<Record<string, unknown>>;
   /** Body posted to the endpoint of prop `http` once the source is deployed. */
   readonly post?: unknown;
-  /** Channel on which the author then looks. */
+  /** Channel that the author then reads. */
   readonly channel?: '$errors' | '$logs';
   /** Number of lines on the channel to wait for. */
   readonly lines?: number;

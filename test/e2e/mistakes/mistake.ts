@@ -38,7 +38,7 @@ export const defineMistakes = (heading: string, mistakes: readonly Mistake[]): v
   });
 };
 
-/** Puts a word in place of what differs from run to run. */
+/** Replaces texts that differ from run to run by a word. */
 const plain = (text: string): string =>
   text
     .replaceAll(ROOT, '<sluice>')
@@ -48,7 +48,7 @@ const plain = (text: string): string =>
     // Frames within Node differ between its versions.
     .replace(/\nat [^\n]*\bnode:[^\n]*/g, '')
     .replace(/\b(active endpoint )e[0-9a-z]{15}/g, '$1<key>')
-    // What refuses the access, and its words, depend on the level of isolation.
+    // The refusing part and its words depend on the level of isolation.
     .replace(/: [^\n]*( \("[^"\n]*": a component may read and write files only [^\n]*\))(\nat [^\n]*)?/g, ': …$1')
     .replace(/\bpid \d+/g, 'pid <pid>')
     .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, '<id>')

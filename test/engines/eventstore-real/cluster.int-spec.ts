@@ -71,7 +71,7 @@ const event = (n: number): NewEvent => ({
           const n = next++;
           const expected = revision < 0n ? 'no_stream' : revision;
           ({ revision } = await store.append(`count-${writer}`, [event(n)], expected));
-          // What was appended is there for the next command at once, whichever node leads now.
+          // The next command reads an append at once, whichever node leads now.
           for await (const { data } of store.read(`count-${writer}`, { direction: 'backwards', limit: 1 })) {
             expect(data).toEqual({ n });
           }

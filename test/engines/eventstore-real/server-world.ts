@@ -44,7 +44,7 @@ interface Follower {
   readonly done: Promise<void>;
 }
 
-/** A way of its own to a server that others use too, the stores that a test opens on it, and a prefix for these. */
+/** A separate connection to a shared server, the stores that a test opens on it, and their prefix. */
 export class ServerWorld {
   readonly prefix = `t${randomBytes(8).toString('hex')}`;
   readonly warnings: Warning[] = [];
@@ -57,7 +57,7 @@ export class ServerWorld {
     return new ServerWorld(await EngineRelay.start(server.port));
   }
 
-  /** Of the server, as the stores know it. */
+  /** Address of the server for the stores. */
   get address(): string {
     return `127.0.0.1:${this.relay.port}`;
   }

@@ -9,7 +9,7 @@ export const REFUSALS = {
 } as const;
 export type Refusal = keyof typeof REFUSALS;
 
-/** What mongod answers to a request that it does not carry out, or of which it does not know whether it will last. */
+/** Answers of mongod to a request that it does not carry out, or that may not be durable. */
 export const refusal = (name: Refusal): Document => ({
   ok: 0,
   errmsg: name === 'NotWritablePrimary' ? 'not primary' : 'operation was interrupted',
@@ -31,7 +31,7 @@ export const steppedDownWaiting = (answer: Document): Document => ({
   writeConcernError: { code: 189, codeName: 'PrimarySteppedDown', errmsg: 'stepped down while waiting' },
 });
 
-/** What a member of a replica set says of itself. */
+/** Answer of a member of a replica set about itself. */
 export const helloOf = (answer: Document, address: string, isPrimary: boolean): Document => ({
   ...answer,
   ismaster: isPrimary,

@@ -4,9 +4,9 @@ import { type Document } from 'mongodb';
 import { helloOf, refusal, type Refusal } from './answers.js';
 import { answerBytes, answerOf, commandOf, MessageCutter, requestBytes, type Message } from './wire.js';
 
-/** What happens to one request. */
+/** Treatment of one request. */
 export type Verdict =
-  /** Answered here. The server does not hear of it. */
+  /** Answered here, without the server. */
   | { readonly answer: Document }
   /** The connection ends. The server does not hear of it. */
   | { readonly close: true }
@@ -16,9 +16,9 @@ export type Verdict =
 export type Rule = (command: Document, name: string) => Verdict | Promise<Verdict> | undefined;
 
 export interface MongoFaults {
-  /** Of a replica set whose only known member is this proxy. Ends with a slash and options. */
+  /** URL of a replica set whose only known member is this proxy. Ends with a slash and options. */
   url(database: string): string;
-  /** Asked for each request that is no greeting. Undefined lets it pass. */
+  /** Called for each request except greetings. Undefined passes it on. */
   rule: Rule | undefined;
   /**
    * The primary is gone: connections end, and the member that answers from now on is a secondary, which refuses with
@@ -32,14 +32,14 @@ export interface MongoFaults {
   close(): Promise<void>;
 }
 
-/** Fields of a session with a replica set, of which a single server without sessions must not hear. */
+/** Fields of a session with a replica set, which are removed for a single server without sessions. */
 const SESSION_FIELDS = ['lsid', 'txnNumber', '$clusterTime', 'txnRetryCounter', 'autocommit'];
 const GREETINGS = new Set(['hello', 'ismaster', 'isMaster']);
 const MOST_REMEMBERED = 10_000;
 
 /**
- * A proxy before a MongoDB server that answers as a member of a replica set does while elections go on. As a member does,
- * it carries out a repeated write of one session once and repeats its answer.
+ * A proxy before a MongoDB server that answers like a member of a replica set during elections. Like a member, it
+ * carries out a repeated write of one session once and repeats its answer.
  */
 export const startMongoFaults = async (target: string): Promise<MongoFaults> => {
   const { hostname, port } = new URL(target);

@@ -34,7 +34,7 @@ export class MessageCutter {
   }
 }
 
-/** Keeps the types of numbers, because a document goes on to where another type is no cursor. */
+/** Keeps the types of numbers, because another type would not be a valid cursor. */
 const PROMOTE = { promoteValues: false, promoteLongs: false, promoteBuffers: false } as const;
 
 /** The command, with the documents of its sequences as ordinary arrays. */
