@@ -16,7 +16,7 @@ interface StoredProps {
 
 /**
  * Stores results of additionalProps under a `dyp_…` id, which is derived from the content. The id also names the place
- * of the record, so a workspace has a fixed number of them (docs/adr/0023-calls-of-components.md).
+ * of the record, so a workspace has a fixed number of them (docs/adr/0069-warm-actions.md).
  */
 @Injectable()
 export class DynamicPropsStore {
