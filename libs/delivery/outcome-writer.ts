@@ -1,7 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Attempt, packAttempts } from '#libs/stream-log/attempt-records.js';
-import { PatientPublisher } from '#libs/stream-log/patient-publisher.js';
+import { LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type DueStore, type DueEntry } from '#libs/due/due-store.js';
 import { type DeliveryLogger } from './webhook-settings.js';
@@ -43,14 +43,17 @@ export class OutcomeWriter {
   private removing: Promise<void> | undefined;
   private abandoned = false;
   private readonly retry = new WakeablePause();
-  private readonly attempts: PatientPublisher<Attempt>;
+  private readonly attempts: LaneWriter<Attempt>;
 
   constructor(private readonly options: OutcomeWriterOptions) {
-    this.attempts = new PatientPublisher({
-      log: options.log,
+    const { log, logger, onFailure } = options;
+    this.attempts = new LaneWriter({
+      log,
       lingerMs: LINGER_MS,
       pack: packAttempts,
-      onFailure: (error, _topic, retryInMs) => this.failed('log', error, retryInMs),
+      what: 'attempts',
+      logger,
+      onFailure,
     });
   }
 
@@ -72,7 +75,7 @@ export class OutcomeWriter {
   abandon(): void {
     this.abandoned = true;
     this.retry.wake();
-    this.attempts.abandon();
+    void this.attempts.stop();
   }
 
   private async drain(): Promise<void> {
@@ -87,11 +90,11 @@ export class OutcomeWriter {
   private async write(group: readonly DeliveryOutcome[]): Promise<void> {
     const waiting = group.flatMap((each) => each.waiting ?? []);
     if (waiting.length > 0) {
-      if (!(await this.insist('due store', () => this.options.due.put(waiting)))) return;
+      if (!(await this.insist(() => this.options.due.put(waiting)))) return;
     }
     for (const outcome of group) {
       const { attempt } = outcome;
-      if (attempt) this.attempts.push({ record: attempt, settled: () => this.recorded(outcome) });
+      if (attempt) this.attempts.write({ record: attempt, settled: () => this.recorded(outcome) });
       else this.recorded(outcome);
     }
   }
@@ -109,13 +112,13 @@ export class OutcomeWriter {
     while (this.ended.length > 0 && !this.abandoned) {
       const group = this.ended.splice(0, MAX_GROUP);
       const entries = group.flatMap(({ entry }) => entry ?? []);
-      if (!(await this.insist('due store', () => this.options.due.remove(entries)))) break;
+      if (!(await this.insist(() => this.options.due.remove(entries)))) break;
       for (const { durable } of group) durable();
     }
     this.removing = undefined;
   }
 
-  private async insist(where: string, work: () => Promise<unknown>): Promise<boolean> {
+  private async insist(work: () => Promise<unknown>): Promise<boolean> {
     const backoff = new Backoff(PAUSES);
     while (!this.abandoned) {
       try {
@@ -123,15 +126,11 @@ export class OutcomeWriter {
         return true;
       } catch (error) {
         const retryInMs = backoff.next();
-        this.failed(where, error, retryInMs);
+        this.options.onFailure();
+        this.options.logger.error({ err: error, retryInMs }, 'cannot write delivery results to the due store');
         await this.retry.wait(retryInMs);
       }
     }
     return false;
-  }
-
-  private failed(where: string, error: unknown, retryInMs: number): void {
-    this.options.onFailure();
-    this.options.logger.error({ err: error, retryInMs }, `cannot write delivery results to the ${where}`);
   }
 }

@@ -1,11 +1,10 @@
 import { Backoff } from '#libs/async/backoff.js';
-import { endsWithin } from '#libs/async/deadline.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders, emitterHeaders } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
-import { eachAlone, PatientPublisher } from '#libs/stream-log/patient-publisher.js';
+import { eachAlone, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
@@ -13,7 +12,6 @@ import { CommitRouting } from './commit-routing.js';
 import { EmitRouter, type EmitRouterOptions, hasOwnLane } from './emit-router.js';
 import { Examination } from './event-filter.js';
 import { type Emit, loopOverflowError, type Routed } from './route-emit.js';
-import { RoutedLane } from './routed-lane.js';
 import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
 
 export interface RouterOptions extends EmitRouterOptions {
@@ -32,7 +30,7 @@ export interface RouterOptions extends EmitRouterOptions {
   readonly maxPublish?: number;
   /** Records of one emitter that may wait for listeners whose lanes cannot be written. */
   readonly maxWaiting?: number;
-  readonly logger?: { error(fields: object, message: string): void };
+  readonly logger?: LaneLogger;
 }
 
 export interface Router {
@@ -91,27 +89,25 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
   };
 };
 
-/** The lanes of emits that this router has, and what they have on their way. */
+/** One lane of emits of this router. */
+interface RoutedLane {
+  /** Writes to the lanes of the listeners. */
+  readonly writer: LaneWriter;
+  /** Offsets of emits whose records are not all durable. The log hands them over again when a batch fails. */
+  readonly open: Set<number>;
+}
+
+/** The lanes of emits that this router has, and what it writes of them. */
 class Routing {
   failures = 0;
   private closing = false;
   private readonly lanes = new Map<string, RoutedLane>();
-  private readonly publisher: PatientPublisher;
 
   constructor(
     private readonly options: RouterOptions,
     private readonly metrics: RouterMetrics,
     private readonly emits: EmitRouter,
-  ) {
-    this.publisher = new PatientPublisher({
-      log: options.log,
-      pack: eachAlone,
-      onFailure: (error, topic, retryInMs) => {
-        this.failures++;
-        options.logger?.error({ err: error, topic, retryInMs }, 'cannot pass events on to a listener');
-      },
-    });
-  }
+  ) {}
 
   async batch(batch: LaneBatch): Promise<void> {
     const isOver = (): boolean => this.closing || batch.revoked();
@@ -128,29 +124,22 @@ class Routing {
   async revoked(name: string): Promise<void> {
     const lane = this.lanes.get(name);
     this.lanes.delete(name);
-    await lane?.giveUp(LAST_RECORDS_MS);
+    await lane?.writer.stop(LAST_RECORDS_MS);
   }
 
   /** Routes nothing more. What does not become durable in time is routed again by the next router. */
   async close(): Promise<void> {
     this.closing = true;
-    const given = [...this.lanes.values()].map((lane) => lane.giveUp(LAST_RECORDS_MS));
-    await endsWithin(Promise.all(given), LAST_RECORDS_MS);
-    this.publisher.abandon();
+    await Promise.all([...this.lanes.values()].map(({ writer }) => writer.stop(LAST_RECORDS_MS)));
   }
 
   private laneOf(name: string): RoutedLane {
-    const { maxWaiting = 1_024 } = this.options;
     let lane = this.lanes.get(name);
     if (!lane) {
-      lane = new RoutedLane({
-        publisher: this.publisher,
-        maxWaiting,
-        onSettled: (record, offset) => {
-          if (offset === null) this.metrics.dropped++;
-          else countRouted(this.metrics, record);
-        },
-      });
+      const { log, logger } = this.options;
+      const onFailure = (): void => void this.failures++;
+      const what = 'events for a listener';
+      lane = { writer: new LaneWriter({ log, pack: eachAlone, what, logger, onFailure }), open: new Set() };
       this.lanes.set(name, lane);
     }
     return lane;
@@ -189,7 +178,7 @@ class BatchRouting {
     const { batch, metrics } = this;
     for (const record of batch.records) {
       if (batch.revoked()) return;
-      if (this.lane.has(record.offset)) continue;
+      if (this.lane.open.has(record.offset)) continue;
       const headers = emitterHeaders(record);
       if (headers.kind !== 'emit') {
         await this.control(record);
@@ -278,14 +267,32 @@ class BatchRouting {
   }
 
   private async flush(): Promise<void> {
-    const { out, batch, lane } = this;
+    const { out, batch, lane, options } = this;
     this.out = [];
     this.size = 0;
     if (this.delays.size > 0) await this.delays.flush();
     for (const { offset, records } of out) {
       if (records.length === 0) batch.ack(offset);
-      else lane.publish(offset, records, () => batch.ack(offset));
+      else this.publish(offset, records);
     }
-    await lane.room();
+    await lane.writer.room(options.maxWaiting ?? 1_024);
+  }
+
+  /** Acknowledges the emit once all of its records are durable. */
+  private publish(offset: number, records: readonly LogRecord[]): void {
+    const { batch, metrics } = this;
+    const { writer, open } = this.lane;
+    let left = records.length;
+    open.add(offset);
+    for (const record of records) {
+      const settled = (at: number | null): void => {
+        if (at === null) metrics.dropped++;
+        else countRouted(metrics, record);
+        if (--left > 0) return;
+        open.delete(offset);
+        batch.ack(offset);
+      };
+      writer.write({ record, settled });
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { type PackedRecord } from './patient-publisher.js';
+import { type PackedRecord } from './lane-writer.js';
 import { type LogRecord } from './stream-log.js';
 
 /** Outcome of an attempt; `final` is a failure that is not retried. */
