@@ -18,9 +18,15 @@ const entry = (webhook: string, n: number, dueAt = n): DueEntry => ({
 const several = (webhook: string, count: number): DueEntry[] =>
   Array.from({ length: count }, (_, n) => entry(webhook, n));
 
-/** A store that counts its reads. */
+/** A store that counts its reads, and looks at its next due time. */
 class CountedStore extends InMemoryDueStore {
   reads = 0;
+  looks = 0;
+
+  override nextDueAt(): Promise<number | undefined> {
+    this.looks++;
+    return super.nextDueAt();
+  }
 
   override dueBy(...args: Parameters<InMemoryDueStore['dueBy']>): Promise<readonly ReadEntry[]> {
     this.reads++;
@@ -45,16 +51,19 @@ const world = async (...webhooks: readonly string[]) => {
   for (const id of webhooks) await log.createTopic(`deliveries.${id}`);
   const due = new CountedStore();
   const errors: string[] = [];
+  const logger = {
+    error: (fields: object) => void errors.push(String((fields as { err: Error }).err)),
+    info: () => undefined,
+  };
   const time = { now: DUE };
   const start = () => {
-    const onFailure = (error: unknown): number => errors.push(String(error));
     const clock = { now: () => time.now };
-    const pump = new DuePump({ log, due, topics, clock, pollMs: 60_000, onFailure }).start();
+    const pump = new DuePump({ log, due, topics, clock, pollMs: 60_000, logger }).start();
     pumps.push(pump);
     return pump;
   };
   const valuesOf = (id: string): string[] => log.recordsOf(`deliveries.${id}`).map(({ value }) => value);
-  return { log, due, errors, time, start, valuesOf };
+  return { log, due, errors, logger, time, start, valuesOf };
 };
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
 
@@ -85,15 +94,39 @@ describe('the due pump, while the lane of one webhook cannot be written', () => 
     await due.put(several('wh_off', 3));
     start();
     for (const n of [3, 4]) {
-      await until(() => log.hangingOf('deliveries.wh_off') === n);
+      await until(() => log.hangingOf('deliveries.wh_off') === 3);
       await due.put([entry('wh_off', n)]);
       log.refuse('deliveries.wh_off');
     }
-    await until(() => log.hangingOf('deliveries.wh_off') === 5);
+    await until(() => log.hangingOf('deliveries.wh_off') === 3);
     log.recover('deliveries.wh_off');
     await until(() => due.waiting === 0);
     expect(valuesOf('wh_off')).toEqual(numbers(5));
-    expect(errors).toEqual(Array.from({ length: 2 }, () => 'Error: deliveries.wh_off has no leader'));
+    expect(errors).toEqual(['Error: deliveries.wh_off has no leader']);
+  });
+
+  it.each([
+    ['many', Array.from({ length: 1_024 }, (_, n) => entry(`wh_${n}`, 0))],
+    [
+      'large',
+      [{ ...entry('wh_0', 0), record: { key: 'wh_0', headers: { webhook: 'wh_0' }, value: 'x'.repeat(33 << 20) } }],
+    ],
+  ])('reads no more while the entries in flight are too %s', async (_, entries) => {
+    const { log, due, start, valuesOf } = await world('wh_on', ...entries.map(({ owner }) => owner));
+    const lanes = entries.map(({ owner }) => `deliveries.${owner}`);
+    for (const lane of lanes) log.hang(lane);
+    await due.put(entries);
+    start();
+    await until(() => lanes.every((lane) => log.hangingOf(lane) === 1));
+    for (const n of [1, 2]) {
+      const { looks } = due;
+      await due.put([entry('wh_on', n)]);
+      await until(() => due.looks >= looks + 2);
+    }
+    expect(valuesOf('wh_on')).toEqual([]);
+    for (const lane of lanes) log.recover(lane);
+    await until(() => due.waiting === 0);
+    expect(valuesOf('wh_on')).toEqual(['1', '2']);
   });
 
   it('leaves them in the store for the next pump when it is closed', async () => {
@@ -201,7 +234,7 @@ describe('the due pump', () => {
   });
 
   it('says whose owner is gone before it removes the entries, and keeps them while that fails', async () => {
-    const { log, due, errors, time } = await world();
+    const { log, due, errors, logger, time } = await world();
     const announcement = { key: 'dc_1', headers: { kind: 'due', emitter: 'dc_1', event: '1-0' }, value: 'null' };
     await due.put([{ id: 'a', owner: 'dc_1', kind: 'delayed', dueAt: 0, record: announcement }]);
     const told: string[][] = [];
@@ -216,7 +249,7 @@ describe('the due pump', () => {
         told.push(entries.map(({ id }) => id));
         if (told.length === 1) throw new Error('the store is away');
       },
-      onFailure: (error) => errors.push(String(error)),
+      logger,
     }).start();
     pumps.push(pump);
     await until(() => due.entries.size === 0);

@@ -1,7 +1,7 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { EntriesOnTheirWay, type Outgoing } from '#libs/stream-log/entries-on-their-way.js';
+import { eachAlone, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DUE_KINDS } from './due-kinds.js';
@@ -16,6 +16,9 @@ const LEASE_MS = 60_000;
 const MOST_DOUBLINGS = 6;
 /** Longest time between two reads of the store, because other processes put entries too. */
 const POLL_MS = 500;
+/** Entries that were read and are still in the store, and characters of their records, above which no more are read. */
+const MOST = 1_024;
+const MOST_CHARACTERS = 32 << 20;
 
 export interface DuePumpOptions {
   readonly log: Pick<StreamLog, 'publishEach'>;
@@ -26,14 +29,20 @@ export interface DuePumpOptions {
   readonly postpone?: ((entry: DueEntry) => number | undefined) | undefined;
   /** Called before entries are removed because their topic does not exist, as their owner was deleted. */
   readonly onOwnerGone?: (entries: readonly DueEntry[]) => Promise<void>;
-  readonly onFailure: (error: unknown, retryInMs: number) => void;
+  readonly logger: LaneLogger;
   readonly pollMs?: number;
+}
+
+interface Written {
+  readonly entry: ReadEntry;
+  /** Null when the topic of its record does not exist. */
+  readonly offset: number | null;
 }
 
 /**
  * Publishes what is due, then sets it out, or removes it where no consumer does (docs/adr/0070). A crash in between
- * repeats the record under its ids. Entries of an owner whose lane cannot be written stay in the store, in their order,
- * and delay no others. For one process at a time: two at once may publish an entry twice.
+ * repeats the record under its ids. An owner whose lane cannot be written delays no other, and its entries keep their
+ * order. For one process at a time: two at once may publish an entry twice.
  */
 export class DuePump {
   private stopped = false;
@@ -42,11 +51,18 @@ export class DuePump {
   /** An entry that is due earlier ends the pause. */
   private wakeAt = 0;
   private readonly pause = new WakeablePause();
-  private readonly onTheirWay: EntriesOnTheirWay<ReadEntry>;
+  private readonly writer: LaneWriter;
+  /**
+   * Entries that were read, and neither set out nor removed since, by owner. No more are read of such an owner, which
+   * keeps the order of its entries.
+   */
+  private readonly inFlight = new Map<string, number>();
+  private characters = 0;
+  private written: Written[] = [];
 
   constructor(private readonly options: DuePumpOptions) {
-    const { log, onFailure } = options;
-    this.onTheirWay = new EntriesOnTheirWay({ log, onFailure, changed: () => this.pause.wake() });
+    const { log, logger } = options;
+    this.writer = new LaneWriter({ log, pack: eachAlone, what: 'due entries', logger });
   }
 
   start(): this {
@@ -62,11 +78,11 @@ export class DuePump {
     this.stopListening?.();
     this.pause.wake();
     await this.running;
-    this.onTheirWay.close();
+    await this.writer.stop();
   }
 
   private async run(): Promise<void> {
-    const { due, clock, pollMs = POLL_MS, onFailure } = this.options;
+    const { due, clock, pollMs = POLL_MS, logger } = this.options;
     const backoff = new Backoff({ firstMs: 100, longestMs: 5000 });
     while (!this.stopped) {
       // An entry that is put while the store is read ends the next pause at once.
@@ -79,12 +95,12 @@ export class DuePump {
           next = await due.nextDueAt();
         }
         // Those that are due may be of owners that must wait. When one need not, the pause ends.
-        if (next !== undefined && next <= clock.now() && this.onTheirWay.owners().length > 0) next = undefined;
+        if (next !== undefined && next <= clock.now() && this.inFlight.size > 0) next = undefined;
         until = Math.min(next ?? Infinity, clock.now() + pollMs);
         backoff.reset();
       } catch (error) {
         const retryInMs = backoff.next();
-        onFailure(error, retryInMs);
+        logger.error({ err: error, retryInMs }, 'due.not_published');
         until = clock.now() + retryInMs;
       }
       const ms = until - clock.now();
@@ -97,28 +113,47 @@ export class DuePump {
   /** Returns the number of entries that were read. */
   private async move(now: number): Promise<number> {
     const { due, topics, postpone } = this.options;
-    // Before entries are read, or those of an owner that is free again would be published twice.
     await this.settleDurable();
-    if (this.onTheirWay.isFull) return 0;
-    const read = await due.dueBy(now, BATCH, this.onTheirWay.owners());
+    if (this.isFull()) return 0;
+    const read = await due.dueBy(now, BATCH, [...this.inFlight.keys()]);
     if (read.length === 0) return 0;
     const later: DueEntry[] = [];
-    const ready: Outgoing<ReadEntry>[] = [];
+    const ready: ReadEntry[] = [];
     for (const entry of read) {
-      const { kind, owner } = entry;
       const dueAt = postpone?.(entry);
-      if (dueAt === undefined) ready.push({ entry, owner, record: DUE_KINDS[kind].recordOf(entry, topics) });
+      if (dueAt === undefined) ready.push(entry);
       else later.push({ ...entry, dueAt });
     }
     if (later.length > 0) await due.put(later);
-    await this.onTheirWay.publish(ready);
+    for (const entry of ready) {
+      this.count(entry, 1);
+      const settled = (offset: number | null): void => {
+        this.written.push({ entry, offset });
+        this.pause.wake();
+      };
+      this.writer.write({ record: DUE_KINDS[entry.kind].recordOf(entry, topics), settled });
+    }
+    await this.writer.room(Infinity);
     await this.settleDurable();
     return read.length;
   }
 
+  private isFull(): boolean {
+    let entries = 0;
+    for (const count of this.inFlight.values()) entries += count;
+    return entries >= MOST || this.characters >= MOST_CHARACTERS;
+  }
+
+  private count({ owner, record }: ReadEntry, by: 1 | -1): void {
+    const left = (this.inFlight.get(owner) ?? 0) + by;
+    if (left > 0) this.inFlight.set(owner, left);
+    else this.inFlight.delete(owner);
+    this.characters += by * record.value.length;
+  }
+
   /** Sets out entries whose records are durable, and removes those that no consumer removes. */
   private async settleDurable(): Promise<void> {
-    const written = this.onTheirWay.durable();
+    const written = [...this.written];
     if (written.length === 0) return;
     const { due, clock, onOwnerGone } = this.options;
     const gone: ReadEntry[] = [];
@@ -133,7 +168,8 @@ export class DuePump {
     const now = clock.now();
     await due.setOut(out.map((entry) => ({ entry, until: now + leaseMs(entry) })));
     await due.remove([...gone, ...ended].map(({ id }) => id));
-    this.onTheirWay.removed(written);
+    this.written = this.written.slice(written.length);
+    for (const { entry } of written) this.count(entry, -1);
   }
 }
 

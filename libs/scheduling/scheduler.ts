@@ -1,15 +1,14 @@
 import { Backoff } from '#libs/async/backoff.js';
-import { endsWithin } from '#libs/async/deadline.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Timer } from '#libs/sources/published.js';
 import { timerInvocation } from '#libs/stream-log/invocations.js';
+import { eachAlone, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DueHeap } from './due-heap.js';
 import { firstDue, nextTick } from './next-tick.js';
 import { tickEvent } from './tick-event.js';
 import { type TickStore } from './tick-store.js';
-import { asError } from '#libs/kernel/error-message.js';
 
 /** Armed timers of a source; none when it is inactive, being changed, or deleted. */
 export interface ArmedTimers {
@@ -48,8 +47,7 @@ export interface SchedulerOptions {
   readonly topics: TopicPolicy;
   readonly clock: Clock;
   readonly alarm?: Alarm;
-  /** Called when ticks could not be written. They are retried. */
-  readonly onFailure?: (error: Error) => void;
+  readonly logger: LaneLogger;
 }
 
 export interface SchedulerMetrics {
@@ -70,7 +68,7 @@ export interface Scheduler {
 
 /** Starts the role `scheduler`, which turns the timers of sources into invocations. */
 export const startScheduler = async (options: SchedulerOptions): Promise<Scheduler> => {
-  const scheduler = new TimerScheduler(options, new Map(await options.ticks.load()));
+  const scheduler = new TimerScheduler(options, await options.ticks.load());
   scheduler.start();
   return scheduler;
 };
@@ -90,9 +88,9 @@ interface Entry {
 const MAX_WAIT_MS = 60_000;
 const BATCH = 500;
 const SLACK = 1_000;
-/** How long later ticks wait for those of which a lane cannot be written. */
-const PATIENCE_MS = 500;
 const RETRIES = { firstMs: 100, longestMs: 10_000 };
+/** How long the ticks that the log has are waited for when the scheduler closes. */
+const LAST_TICKS_MS = 500;
 
 class TimerScheduler implements Scheduler {
   readonly metrics: SchedulerMetrics = { ticks: 0, dropped: 0, failures: 0 };
@@ -105,19 +103,29 @@ class TimerScheduler implements Scheduler {
   private ringing: Promise<void> = Promise.resolve();
   private busy = false;
   private closed = false;
+  /** Pauses while the store of ticks cannot be written. */
   private readonly backoff = new Backoff(RETRIES);
-  /** Pauses before the next try of lanes that refused a tick, by source. */
-  private readonly refusals = new Map<string, Backoff>();
-  private readonly retries = new Set<() => void>();
-  /** Ticks that were durable only after the patience, on their way to the store. */
-  private late: Promise<void> = Promise.resolve();
+  private readonly writer: LaneWriter;
+  /** Ticks that are in the log and not yet in the store. */
+  private published: (readonly [Entry, offset: number | null])[] = [];
+  private storing: Promise<void> | undefined;
   /** Shortest time until the next alarm, after a failure. */
   private retryMs = 0;
+  /** Time of the last tick of each timer, by source and prop. */
+  private readonly lastTicks = new Map<string, Map<string, number>>();
 
   constructor(
     private readonly options: SchedulerOptions,
-    private readonly lastTicks: Map<string, number>,
-  ) {}
+    stored: ReadonlyMap<string, number>,
+  ) {
+    const { log, logger } = options;
+    const onFailure = (): void => void this.metrics.failures++;
+    this.writer = new LaneWriter({ log, pack: eachAlone, what: 'ticks', logger, onFailure });
+    for (const [key, at] of stored) {
+      const slash = key.indexOf('/');
+      this.ticked(key.slice(0, slash), key.slice(slash + 1), at);
+    }
+  }
 
   start(): void {
     const { sources } = this.options;
@@ -140,19 +148,17 @@ class TimerScheduler implements Scheduler {
     this.closed = true;
     this.stopListening?.();
     this.callOff?.();
-    for (const callOff of this.retries) callOff();
+    await this.writer.stop(LAST_TICKS_MS);
     await this.ringing;
-    await this.late;
+    await this.storing;
   }
 
   private arm(armed: ArmedTimers): void {
     const { sourceId, timers, since, first } = armed;
-    for (const key of this.keysOf.get(sourceId) ?? []) {
-      this.live.delete(key);
-      // The source is deleted, and its stored ticks with it.
-      if (this.options.sources.armed(sourceId) === undefined) this.lastTicks.delete(key);
-    }
+    for (const key of this.keysOf.get(sourceId) ?? []) this.live.delete(key);
     this.keysOf.delete(sourceId);
+    // The source is deleted, and its stored ticks with it.
+    if (this.options.sources.armed(sourceId) === undefined) this.lastTicks.delete(sourceId);
     if (timers.length > 0)
       this.keysOf.set(
         sourceId,
@@ -160,7 +166,7 @@ class TimerScheduler implements Scheduler {
       );
     for (const timer of timers) {
       const key = `${sourceId}/${timer.prop}`;
-      this.schedule(key, armed, timer, firstDue(timer, since, this.lastTicks.get(key), first));
+      this.schedule(key, armed, timer, firstDue(timer, since, this.lastTicks.get(sourceId)?.get(timer.prop), first));
     }
   }
 
@@ -207,7 +213,7 @@ class TimerScheduler implements Scheduler {
       due.push(next);
       this.heap.pop();
     }
-    if (due.length > 0) await this.give(due, now);
+    if (due.length > 0) await this.publish(due);
     this.busy = false;
     this.setAlarm();
   }
@@ -218,78 +224,58 @@ class TimerScheduler implements Scheduler {
    * now, so missed ones are not made up for. A timer whose lane cannot be written has no later tick until this one is
    * there, and delays no other timer.
    */
-  private async give(due: readonly Entry[], now: number): Promise<void> {
-    const { log, topics, clock } = this.options;
-    const given = new Map<Entry, number | null>();
-    let isLate = false;
-    let open = due.length;
-    const settled = new Promise<void>((resolve) => {
-      log.publishEach(
-        due.map((entry) => invocationOf(entry, topics)),
-        (index, outcome) => {
-          const entry = due[index];
-          if (!entry) return;
-          if (outcome instanceof Error) this.refused(entry, outcome);
-          else if (isLate) this.late = this.late.then(() => this.store(new Map([[entry, outcome]]), clock.now()));
-          else given.set(entry, outcome);
-          if (--open === 0) resolve();
-        },
-      );
-    });
-    await endsWithin(settled, PATIENCE_MS);
-    isLate = true;
-    await this.store(given, now);
+  private async publish(due: readonly Entry[]): Promise<void> {
+    for (const entry of due) {
+      const settled = (offset: number | null): void => {
+        this.published.push([entry, offset]);
+        this.storing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.store());
+      };
+      const isWanted = (): boolean => this.live.get(entry.key) === entry;
+      this.writer.write({ record: invocationOf(entry, this.options.topics), settled, isWanted });
+    }
+    await this.writer.room(Infinity);
+    await this.storing;
   }
 
   /** Never rejects. */
-  private async store(given: ReadonlyMap<Entry, number | null>, now: number): Promise<void> {
-    if (given.size === 0) return;
-    try {
-      const ticks = [...given].filter(([, offset]) => offset !== null);
-      await this.options.ticks.save(new Map(ticks.map(([{ key }]) => [key, now])));
-      this.retryMs = 0;
-      this.backoff.reset();
-    } catch (error) {
-      this.retryMs = this.backoff.next();
-      this.failed(error);
-      this.again([...given.keys()]);
-      return;
+  private async store(): Promise<void> {
+    const { ticks, clock, logger } = this.options;
+    while (this.published.length > 0) {
+      const published = this.published.splice(0);
+      const now = clock.now();
+      // Null for a tick means that its topic is gone with the source.
+      const stored = published.filter(([, offset]) => offset !== null);
+      try {
+        await ticks.save(new Map(stored.map(([{ key }]) => [key, now])));
+        this.retryMs = 0;
+        this.backoff.reset();
+      } catch (error) {
+        this.retryMs = this.backoff.next();
+        this.metrics.failures++;
+        logger.error({ err: error, retryInMs: this.retryMs }, 'cannot store the last ticks of timers');
+        for (const [entry] of published) if (this.live.get(entry.key) === entry) this.heap.push(entry);
+        continue;
+      }
+      for (const [entry, offset] of published) this.settled(entry, offset, now);
     }
-    for (const [entry, offset] of given) {
-      const { key, armed, timer } = entry;
-      if (offset === null) this.metrics.dropped++;
-      else this.metrics.ticks++;
-      this.refusals.delete(armed.sourceId);
-      this.lastTicks.set(key, now);
-      // Skips a timer that was disarmed or armed again during the write, because `arm` has handled it already.
-      if (this.live.get(key) === entry) this.schedule(key, armed, timer, nextTick(timer, armed.since, now));
-    }
+    this.storing = undefined;
     this.setAlarm();
   }
 
-  /** Publishes the tick again later, with its scheduled time. */
-  private refused(entry: Entry, error: Error): void {
-    if (this.closed) return;
-    const { sourceId } = entry.armed;
-    const backoff = this.refusals.get(sourceId) ?? new Backoff(RETRIES);
-    this.refusals.set(sourceId, backoff);
-    this.failed(error);
-    const { alarm = systemAlarm } = this.options;
-    const callOff = alarm(backoff.next(), () => {
-      this.retries.delete(callOff);
-      this.again([entry]);
-    });
-    this.retries.add(callOff);
+  private settled(entry: Entry, offset: number | null, now: number): void {
+    const { key, armed, timer } = entry;
+    if (offset === null) this.metrics.dropped++;
+    else this.metrics.ticks++;
+    this.ticked(armed.sourceId, timer.prop, now);
+    // Skips a timer that was disarmed or armed again during the write, because `arm` has handled it already.
+    if (this.live.get(key) === entry) this.schedule(key, armed, timer, nextTick(timer, armed.since, now));
   }
 
-  private again(entries: readonly Entry[]): void {
-    for (const entry of entries) if (this.live.get(entry.key) === entry) this.heap.push(entry);
-    this.setAlarm();
-  }
-
-  private failed(error: unknown): void {
-    this.metrics.failures++;
-    this.options.onFailure?.(asError(error));
+  private ticked(sourceId: string, prop: string, at: number): void {
+    // The source may have been deleted in the meantime.
+    if (this.options.sources.armed(sourceId) === undefined) return;
+    const ofSource = this.lastTicks.get(sourceId) ?? new Map<string, number>();
+    this.lastTicks.set(sourceId, ofSource.set(prop, at));
   }
 }
 

@@ -21,7 +21,7 @@ export const startSchedulerRole = async (
         clock,
         postpone,
         onOwnerGone: (entries) => engines.delayed.remove(delayedIn(entries)),
-        onFailure: (error, retryInMs) => logger.error({ err: error, retryInMs }, 'due.not_published'),
+        logger,
       });
       pump.start();
       return { stop: () => pump.close() };
@@ -36,7 +36,7 @@ export const startSchedulerRole = async (
         log: engines.log,
         topics,
         clock,
-        onFailure: (error) => logger.error({ err: error }, 'scheduler.write_failed'),
+        logger,
       });
       scheduler = started;
       return {

@@ -92,9 +92,10 @@ export class WorkerHarness {
   }
 
   startPump(postpone?: WebhookWorker['postpone']): { close(): Promise<void> } {
-    const onFailure = (error: unknown): number => this.errors.push(String(error));
+    const error = (fields: object): void => void this.errors.push(String((fields as { err: unknown }).err));
+    const logger = { error, info: () => undefined };
     const { log, due } = this;
-    return new DuePump({ log, due, topics: TOPICS, clock: systemClock, postpone, onFailure, pollMs: 5 }).start();
+    return new DuePump({ log, due, topics: TOPICS, clock: systemClock, postpone, logger, pollMs: 5 }).start();
   }
 
   delivery(id: string, n: number): LogRecord {
