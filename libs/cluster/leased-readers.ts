@@ -91,7 +91,7 @@ export class LeasedReaders {
     return this.readers.flatMap(({ status, name, work: { failure } }) => {
       if (status) return status();
       if (failure === undefined) return [];
-      return [{ name: 'leased', caughtUp: false, checkpoint: null, failure: `${name}: ${failure.message}` }];
+      return [{ name, caughtUp: false, checkpoint: null, failure: `${name}: ${failure.message}` }];
     });
   }
 

@@ -71,7 +71,7 @@ export const reactorsOf = (ports: ReactorPorts): Readonly<Record<string, () => R
   );
 
 export interface StreamReadModel {
-  /** In `sluice_backlog`. */
+  /** In `sluice_lag`. */
   readonly name: keyof All<Part<'streamReadModels'>>;
   readonly projection: StreamProjection;
   readonly cleanUp: (ports: CleanUpPorts, projector: StreamProjector) => Reactor;

@@ -18,3 +18,9 @@ export const sampleInHand = (metrics: Metrics, read: () => { readonly held: numb
     () => ({ ...read() }),
     'what',
   );
+
+/** By group. On servers each process of a group exports what the whole group has not done. */
+export const sampleLag = (metrics: Metrics, read: () => Lags | Promise<Lags>): void =>
+  metrics.sampled('sluice_lag', 'Records that a role has not yet done, over all its processes', read, 'group');
+
+type Lags = Readonly<Record<string, number>>;

@@ -19,7 +19,7 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { type RemoteEngines } from './engines.js';
-import { sampleInHand } from './pressure.js';
+import { sampleInHand, sampleLag } from './pressure.js';
 import { type RoleProcess, type Workload } from './roles/role-process.js';
 import { roleProcess, start, type Started } from './start.js';
 import { topicPolicy } from './topic-policy.js';
@@ -208,12 +208,9 @@ const reportBacklog = (
   log: StreamLog,
 ): void => {
   reporter.worksOff(backlog, pressure);
-  metrics.sampled(
-    'sluice_lag',
-    'Records that a consumer group has not yet done, over all processes',
-    async () => ({ [group]: Object.values(await log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0) }),
-    'group',
-  );
+  sampleLag(metrics, async () => ({
+    [group]: Object.values(await log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0),
+  }));
 };
 
 const watchEngines = (

@@ -14,7 +14,7 @@ import { type Upcaster } from './upcasting.js';
 export interface Context {
   /** Read models over the event log. */
   readonly projections?: readonly Projection[];
-  /** Read models over the stream log, by their name in `sluice_backlog`. `cleanUp` runs where the read model is owned. */
+  /** Read models over the stream log, by their name in `sluice_lag`. `cleanUp` runs where the read model is owned. */
   readonly streamReadModels?: Readonly<Record<string, StreamReadModel>>;
   /** Tables in memory that several roles use. */
   readonly views?: (clock: Clock) => Readonly<Record<string, LiveView>>;

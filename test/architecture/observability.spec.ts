@@ -1,25 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CORE_SCHEMA, load } from 'js-yaml';
 import { ROOT } from '#test/harness/paths.js';
+import { metricsInCode } from '#test/docs/metrics-reference.js';
+import { alertRules as rules, metricsNamedIn, panels } from '#test/harness/shipped-metrics.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly for: string;
-  readonly annotations: { readonly summary: string; readonly description: string };
-}
-interface Panel {
-  readonly title: string;
-  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
-}
-
-const alerts = load(read('deploy/alerts.yml'), { schema: CORE_SCHEMA }) as { groups: { rules: Rule[] }[] };
-const rules = alerts.groups.flatMap((group) => group.rules);
-const dashboard = JSON.parse(read('deploy/grafana-dashboard.json')) as { panels: Panel[] };
 
 /** Labels of each metric, from the generated page. A histogram has series of its own. */
 const metrics = new Map<string, readonly string[]>();
@@ -41,7 +27,7 @@ const labelsIn = (expr: string): readonly string[] => [
 
 const expressions: readonly (readonly [string, string, string])[] = [
   ...rules.map(({ alert, expr, annotations }) => [`alert ${alert}`, expr, JSON.stringify(annotations)] as const),
-  ...dashboard.panels.flatMap(({ title, targets }) =>
+  ...panels.flatMap(({ title, targets }) =>
     targets.map(({ expr, legendFormat }) => [`panel ${title}`, expr, legendFormat] as const),
   ),
 ];
@@ -50,16 +36,27 @@ describe('alert rules and the dashboard', () => {
   it('are there', () => {
     expect(metrics.size).toBeGreaterThan(30);
     expect(rules.length).toBeGreaterThan(5);
-    expect(dashboard.panels.length).toBeGreaterThan(10);
+    expect(panels.length).toBeGreaterThan(10);
   });
 
   it.each(expressions)('%s reads metrics and labels that exist', (_, expr, text) => {
-    const named = [...expr.matchAll(/sluice_\w+/g)].map(([name]) => name);
+    const named = metricsNamedIn(expr);
     expect(named.length).toBeGreaterThan(0);
     for (const name of named) expect([...metrics.keys()]).toContain(name);
     const known = named.flatMap((name) => metrics.get(name) ?? []);
     const shown = [...text.matchAll(/\{\{ ?(?:\$labels\.)?(\w+) ?\}\}/g)].map(([, label = '']) => label);
     for (const label of [...labelsIn(expr), ...shown]) expect(known).toContain(label);
+  });
+
+  it('read no metric that only one process with every role, or only roles on servers, export', () => {
+    const places = new Map(metricsInCode().map(({ name, where }) => [name, where]));
+    const onlyOf = (expr: string, place: RegExp) =>
+      metricsNamedIn(expr).filter((name) => place.test(places.get(name.replace(/_(?:bucket|count|sum)$/, '')) ?? ''));
+    for (const [title, expr] of expressions) {
+      expect({ title, only: onlyOf(expr, /composition\/role\.ts$/) }).toEqual({ title, only: [] });
+      const only = title.endsWith(' (one process)') ? [] : onlyOf(expr, /^apps\/standalone/);
+      expect({ title, only }).toEqual({ title, only: [] });
+    }
   });
 
   it.each(rules)('$alert waits, and says what to do', (rule) => {

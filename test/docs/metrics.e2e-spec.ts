@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { metricsMissingIn } from '#test/harness/shipped-metrics.js';
 import { startServer } from '#test/harness/server.js';
 import { metricsInCode } from './metrics-reference.js';
 
 describe('docs/reference/metrics.md', () => {
-  it('describes every metric that a server exports, with its type, help and labels', async () => {
+  it('describes every metric that a server exports, and the server exports what alerts and dashboard read', async () => {
     const server = await startServer();
     try {
       const text = await (await fetch(`${server.url}/metrics`)).text();
@@ -18,6 +19,7 @@ describe('docs/reference/metrics.md', () => {
         const told = used.filter((label) => label !== 'le' && !labels.includes(label ?? ''));
         expect({ name, told }).toEqual({ name, told: [] });
       }
+      expect(metricsMissingIn(text, 'embedded')).toEqual([]);
     } finally {
       await server.close();
     }

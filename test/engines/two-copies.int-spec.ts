@@ -8,6 +8,7 @@ import { ApiClient, endpointOf, type Source, type Webhook } from '#test/harness/
 import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
 import { Deployment, ROLES, type RoleName } from '#test/harness/deployment.js';
 import { jsonOf, send } from '#test/harness/http.js';
+import { metricsMissingIn } from '#test/harness/shipped-metrics.js';
 import { type Server } from '#test/harness/server.js';
 import { eventually } from '#test/harness/wait.js';
 import { type Behaviour, WebhookReceiver } from '#test/harness/webhook-receiver.js';
@@ -80,6 +81,17 @@ const metricOf = (server: Server, name: string): Promise<number> =>
 
 const post = async (source: Source, body: unknown, target: { url: string } = deployment): Promise<number> =>
   (await send(endpointOf({ url: target.url, apiKey: '' }, source), { body })).status;
+
+describe('the processes of all roles', () => {
+  it('export what the shipped alert rules and dashboard read', async () => {
+    const texts = await Promise.all(
+      deployment.all.map((server) =>
+        withClientOf(server, async (client) => (await client.call('GET', '/metrics')).text),
+      ),
+    );
+    expect(metricsMissingIn(texts.join('\n'), 'servers')).toEqual([]);
+  });
+});
 
 describe('two schedulers', () => {
   it('send each tick once, also when the leader is killed', async () => {

@@ -1,5 +1,6 @@
 import { type WholeControlPlane } from '#libs/composition/control-plane.js';
 import { sampleInHand } from '#libs/composition/pressure.js';
+import { watchReaders } from '#libs/composition/stopped-readers.js';
 import { type CheckpointFigures, type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { type ReactorRunner } from '#libs/kernel/reactor.js';
 import { type Metrics, type Readiness } from '#libs/telemetry/index.js';
@@ -26,7 +27,7 @@ export const observe = (observed: Observed): void => {
 
   readiness.register('process', () => (shuttingDown() ? 'shutting down' : undefined));
   readiness.register('event log', async () => void (await plane.engines.events.lastPosition()));
-  readiness.register('projections', () => readers().find(({ failure }) => failure !== undefined)?.failure);
+  watchReaders({ metrics, readiness }, readers);
 
   metrics.sampled(
     'sluice_ops_per_commit',
@@ -40,9 +41,4 @@ export const observe = (observed: Observed): void => {
   metrics.sampled('sluice_write_ahead_log_bytes', 'Size of a write-ahead log', ofLogs('logBytes'), 'file');
   metrics.sampled('sluice_checkpoints', 'Checkpoints of a write-ahead log', ofLogs('rounds'), 'file');
   metrics.sampled('sluice_checkpoint_seconds', 'Time that checkpoints took', ofLogs('seconds'), 'file');
-  metrics.sampled(
-    'sluice_readers_stopped',
-    'Projections and reactors that have stopped',
-    () => readers().filter(({ failure }) => failure !== undefined).length,
-  );
 };

@@ -45,7 +45,7 @@ describe('the process with every role', () => {
     own.reportBacklog({ group: 'webhook-worker', prefix: 'deliveries.', backlog: () => 3, pressure: () => undefined });
     own.countBacklog('attempts', () => 4);
     const text = await metrics.text();
-    expect(text).toContain('sluice_backlog{name="webhook_worker"} 3');
-    expect(text).toContain('sluice_backlog{name="attempts"} 4');
+    expect(text).toContain('sluice_lag{group="webhook-worker"} 3');
+    expect(text).toContain('sluice_lag{group="attempts"} 4');
   });
 });

@@ -1,4 +1,5 @@
 import { type ControlPlane } from '#libs/composition/control-plane.js';
+import { sampleLag } from '#libs/composition/pressure.js';
 import { roleProcess, type Started } from '#libs/composition/start.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 
@@ -9,13 +10,11 @@ export type OneProcess = ReturnType<typeof oneProcess>;
 export const oneProcess = (started: Started, plane: ControlPlane, topics: TopicPolicy) => {
   const { metrics, shutdown } = started;
   const backlogs = new Map<string, () => number>();
-  /** Exports a backlog under its name in `sluice_backlog`. */
-  const countBacklog = (name: string, backlog: () => number): void => void backlogs.set(name, backlog);
-  metrics.sampled('sluice_backlog', 'Records not yet done, by role', () =>
-    Object.fromEntries([...backlogs].map(([name, backlog]) => [name, backlog()])),
-  );
+  /** Exports a backlog under its group in `sluice_lag`. */
+  const countBacklog = (group: string, backlog: () => number): void => void backlogs.set(group, backlog);
+  sampleLag(metrics, () => Object.fromEntries([...backlogs].map(([group, backlog]) => [group, backlog()])));
   const own = roleProcess(started, plane, topics, {
-    reportBacklog: ({ group, backlog }) => countBacklog(group.replaceAll('-', '_'), backlog),
+    reportBacklog: ({ group, backlog }) => countBacklog(group, backlog),
     async leased({ name, start }) {
       const work = await start();
       shutdown.add(name, () => work.stop());

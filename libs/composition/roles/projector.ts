@@ -4,6 +4,7 @@ import { projections, reactorsOf } from '../contexts.js';
 import { cleanUpPorts, reactorPorts } from '../reactions.js';
 import { readModelsIn, streamReadModels } from '../read-models.js';
 import { type Role } from '../role.js';
+import { watchReaders } from '../stopped-readers.js';
 
 /** Every read model and every reaction of the contexts. */
 export const leasedReaders = (
@@ -34,7 +35,7 @@ export const startProjectorRole = (role: Role): void => {
   closing('read models', () => readers.close());
 
   reporter.follows(() => readers.position());
-  readiness.register('projections', () => readers.status().find(({ failure }) => failure !== undefined)?.failure);
+  watchReaders({ metrics, readiness }, () => readers.status());
   metrics.sampled('sluice_readers_owned', 'Read models and reactions that this process keeps', () => readers.owned());
   metrics.sampled('sluice_projection_lanes', 'Lanes of event summaries and attempts that this process writes', () =>
     readers.lanes(),
