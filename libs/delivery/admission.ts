@@ -36,12 +36,18 @@ export interface PutOff {
   readonly dueAt: number;
 }
 
+/** The delivery ends without an attempt, and the list of attempts says why. */
 export interface Dropped {
   readonly kind: 'drop';
   readonly error: string;
 }
 
-export type Verdict = Admitted | PutOff | Dropped;
+/** The delivery ends without a trace among the attempts of its webhook. */
+export interface Skipped {
+  readonly kind: 'skip';
+}
+
+export type Verdict = Admitted | PutOff | Dropped | Skipped;
 
 /** Resolves when the question is worth asking again, or with the verdict. */
 export type Wait = Promise<PutOff | Dropped | void>;
@@ -89,7 +95,7 @@ export class Admission {
   admit(delivery: Delivery, lane: string): Verdict | Wait {
     const target = this.options.directory.find(delivery.headers.webhook);
     if (target === undefined) return this.unknown(delivery.headers.webhook);
-    if (!target.active) return { kind: 'drop', error: 'inactive' };
+    if (!target.active) return { kind: 'skip' };
 
     const endpoint = this.endpointOf(target.id);
     if (this.lanes.get(lane) !== endpoint) this.lanes.set(lane, endpoint);

@@ -184,6 +184,8 @@ export class Deliverer {
         return this.recorder.putOff(claimed, verdict.dueAt);
       case 'drop':
         return this.recorder.drop(claimed, verdict.error);
+      case 'skip':
+        return this.recorder.skip(claimed);
     }
   }
 

@@ -19,7 +19,11 @@ const world = () => {
     settings: { retries: { delaysMs: [10], jitter: 0, maxRetryAfterMs: 60_000 } },
     clock: { now: () => NOW },
     random: () => 0,
-    metrics: { onAttempt: (...args) => metrics.push(args), onDeferred: (count) => metrics.push(count) },
+    metrics: {
+      onAttempt: (...args) => metrics.push(args),
+      onDeferred: (count) => metrics.push(count),
+      onDropped: () => metrics.push('dropped'),
+    },
     outcomes: { push: (outcome) => void pushed.push(outcome) },
     order: { waits: () => undefined, ended: () => undefined },
   });
@@ -116,19 +120,29 @@ describe('OutcomeRecorder', () => {
   });
 
   it('records a dropped delivery as final, with the reason', () => {
-    const { recorder, claim, pushed } = world();
-    recorder.drop(claim(), 'inactive');
+    const { recorder, claim, pushed, metrics } = world();
+    recorder.drop(claim(), 'unknown webhook');
     expect(pushed[0]?.attempt?.outcome).toBe('final');
-    expect(pushed[0]?.attempt?.value).toMatchObject({ ts: NOW, ms: 0, status: null, error: 'inactive' });
+    expect(pushed[0]?.attempt?.value).toMatchObject({ ts: NOW, ms: 0, status: null, error: 'unknown webhook' });
+    expect(metrics).toEqual(['dropped']);
+  });
+
+  it('ends a skipped delivery without an attempt, and counts none', () => {
+    const { recorder, claim, pushed, metrics, acked } = world();
+    recorder.skip(claim());
+    expect(pushed).toMatchObject([{ attempt: undefined, waiting: undefined }]);
+    pushed[0]?.durable();
+    expect(acked).toEqual([7]);
+    expect(metrics).toEqual(['dropped']);
   });
 
   it('writes and acknowledges nothing once another worker owns the lane', async () => {
     const { recorder, claim, pushed, acked, work } = world();
     const claimed = claim();
-    recorder.drop(claimed, 'inactive');
+    recorder.skip(claimed);
     const second = claim();
     await work.drain(0);
-    recorder.drop(second, 'inactive');
+    recorder.skip(second);
     expect(pushed).toHaveLength(1);
     pushed[0]?.durable();
     expect(acked).not.toContain(7);

@@ -74,12 +74,21 @@ export class OutcomeRecorder {
     this.record(claimed, undefined, deferred(delivery, dueAt));
   }
 
-  /** Ends a delivery without an attempt. */
+  /** Ends a delivery without an attempt, with an entry among the attempts that says why. */
   drop(claimed: Claimed, error: string): void {
     const { clock, metrics, topics } = this.options;
-    metrics?.onAttempt?.('final', null, 0);
+    metrics?.onDropped?.();
     const value = { ts: clock.now(), ms: 0, status: null, error, nextAttemptAt: null, responseSnippet: '' };
     this.record(claimed, attemptOf(topics.attempts(), claimed.delivery, 'final', value), undefined);
+  }
+
+  /**
+   * Ends a delivery without an entry among the attempts, of which only the newest are kept: those of an inactive webhook
+   * would push out the one that tells why it is inactive.
+   */
+  skip(claimed: Claimed): void {
+    this.options.metrics?.onDropped?.();
+    this.record(claimed, undefined, undefined);
   }
 
   /** Acknowledges a record whose delivery another record of the lane has taken on. */

@@ -60,6 +60,8 @@ export interface WebhookMetrics {
   onAttempt?(outcome: 'success' | 'retry' | 'final', status: number | null, ms: number): void;
   /** Called for deliveries put off, for example because a breaker is open. */
   onDeferred?(count: number): void;
+  /** Called for each delivery that ends without an attempt, such as one to an inactive webhook. */
+  onDropped?(): void;
   /** Called when a write to the log or the due store failed; the write is retried. */
   onWriteFailure?(): void;
 }

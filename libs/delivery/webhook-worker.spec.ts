@@ -256,14 +256,13 @@ describe('startWebhookWorker: outcomes', () => {
     await h.deliver('wh_late', 1);
     await h.deliver('wh_off', 1);
     await h.deliver('wh_none', 1);
-    await h.attemptsRecorded(3);
+    await h.attemptsRecorded(2);
+    await until(() => ['wh_off', 'wh_none', 'wh_late'].every((id) => h.lag(id) === 0));
     const rows = h.attempts().map(({ headers, error }) => [headers.webhook, headers.outcome, headers.attempt, error]);
     expect(rows.sort()).toEqual([
       ['wh_late', 'success', '1', null],
       ['wh_none', 'final', '1', 'unknown webhook'],
-      ['wh_off', 'final', '1', 'inactive'],
     ]);
-    await until(() => ['wh_off', 'wh_none', 'wh_late'].every((id) => h.lag(id) === 0));
   });
 
   it('waits until the directory may decide, and then sends to a webhook that was switched on again', async () => {

@@ -91,6 +91,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'subscription.invalid_channel': { status: 400, word: 'invalid_event_name' },
   'emitter.not_found': { status: 404, word: 'emitter_not_found' },
   'listener.not_found': { status: 404, word: 'listener_not_found' },
+  'webhook.inactive': { status: 409, word: 'webhook_inactive' },
   'webhook.not_found': { status: 404, word: 'webhook_not_found' },
   'webhook.invalid_url': { status: 400, word: 'invalid_url' },
   'data_store.not_found': { status: 404, word: 'data_store_not_found' },

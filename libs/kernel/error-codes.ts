@@ -81,6 +81,7 @@ export type ErrorCode =
   | 'subscription.no_replay'
   | 'emitter.not_found'
   | 'listener.not_found'
+  | 'webhook.inactive'
   | 'webhook.not_found'
   | 'webhook.invalid_url'
   | 'data_store.not_found'

@@ -3,7 +3,12 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 /** Port of this context, which the composition root implements over the live views. */
 export interface Resources {
   /** Finds a source (`dc_…`), webhook (`wh_…`) or workflow (`p_…`) that exists and is not deleted. */
-  find(id: string): { readonly workspaceId: string } | undefined;
+  find(id: string): Resource | undefined;
+}
+
+export interface Resource {
+  readonly workspaceId: string;
+  readonly active: boolean;
 }
 export const RESOURCES = Symbol('Resources');
 
@@ -26,6 +31,17 @@ export const REPLAYS = Symbol('Replays');
 /** Throws listener.not_found unless the workspace has such a listener. */
 export const mustBeListener = (resources: Resources, workspaceId: string, listenerId: string): void => {
   if (resources.find(listenerId)?.workspaceId !== workspaceId) throw notFound('listener', listenerId);
+};
+
+/** Throws source.inactive or webhook.inactive: a listener that is inactive gets no event. */
+export const mustBeActive = (resources: Resources, listenerId: string): void => {
+  if (resources.find(listenerId)?.active !== false) return;
+  const kind = listenerId.startsWith('wh_') ? 'webhook' : 'source';
+  throw new DomainError(
+    `${kind}.inactive`,
+    `${kind} ${listenerId}, the listener, is inactive and would get no event: enable it with PUT and active=true first`,
+    { id: listenerId },
+  );
 };
 
 export const notFound = (role: 'emitter' | 'listener', id: string): DomainError =>

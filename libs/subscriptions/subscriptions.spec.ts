@@ -21,10 +21,10 @@ afterEach(async () => {
 });
 
 const world = async () => {
-  const resources = new Map(['dc_a', 'dc_b', 'wh_1', 'wh_2', 'p_1'].map((id) => [id, { workspaceId: 'o_1' }])).set(
-    'dc_other',
-    { workspaceId: 'o_2' },
-  );
+  const active = true;
+  const resources = new Map(
+    ['dc_a', 'dc_b', 'wh_1', 'wh_2', 'p_1'].map((id) => [id, { workspaceId: 'o_1', active }]),
+  ).set('dc_other', { workspaceId: 'o_2', active });
   const plane = await ControlPlane.start({
     projections: subscriptionsContext.projections,
     reactors: ({ events, handleCommand, readModels, projectors, clock }) => [
@@ -310,5 +310,26 @@ describe('subscriptions of deleted resources', () => {
     await call('post', '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1');
     await plane.idle();
     expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toHaveLength(2);
+  });
+});
+
+describe('POST /v1/subscriptions/{id}/replay', () => {
+  // docs/reference/rest-api.md#replay-one
+  it.each([
+    ['wh_1', 'webhook_inactive'],
+    ['dc_b', 'source_inactive'],
+  ])('is refused for the inactive listener %s', async (listener, code) => {
+    const { call, resources } = await world();
+    const made = await call('post', `/v1/subscriptions?emitter_id=dc_a&listener_id=${listener}`);
+    const { id } = dataOf(made) as { readonly id: string };
+    const path = `/v1/subscriptions/${id}/replay`;
+    resources.set(listener, { workspaceId: 'o_1', active: false });
+    expect(errorOf(await call('post', path))).toMatchObject({
+      status: 409,
+      code,
+      error: expect.stringContaining('active=true'),
+    });
+    resources.set(listener, { workspaceId: 'o_1', active: true });
+    expect((await call('post', path)).status).toBe(202);
   });
 });

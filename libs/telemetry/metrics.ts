@@ -37,6 +37,11 @@ export class Metrics {
   private readonly attemptSeconds = this.histogram('sluice_webhook_attempt_seconds', 'Duration of webhook attempts', [
     'outcome',
   ]);
+  private readonly droppedTotal = this.counter(
+    'sluice_webhook_dropped_total',
+    'Deliveries that ended without an attempt, such as those to an inactive webhook',
+    [],
+  );
   private readonly deferredTotal = this.counter('sluice_webhook_deferred_total', 'Deferred deliveries', []);
   private readonly writeFailuresTotal = this.counter(
     'sluice_webhook_write_failures_total',
@@ -88,6 +93,7 @@ export class Metrics {
       this.attemptSeconds.observe({ outcome }, ms / 1000);
     },
     onDeferred: (count: number): void => this.deferredTotal.inc(count),
+    onDropped: (): void => this.droppedTotal.inc(),
     onWriteFailure: (): void => this.writeFailuresTotal.inc(),
   };
 

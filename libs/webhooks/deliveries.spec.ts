@@ -70,6 +70,20 @@ describe('deliveries', () => {
     });
   });
 
+  // docs/reference/rest-api.md#redeliver #redeliver-many
+  it('cannot be sent again while the webhook is inactive, singly or together', async () => {
+    const { call, create, recorded } = await world();
+    const { id } = await create();
+    await recorded(attempt(id, 1));
+    await call('put', `/v1/webhooks/${id}`).send({ active: false });
+    for (const path of ['dlv_1/redeliver', 'redeliver'])
+      expect(errorOf(await call('post', `/v1/webhooks/${id}/deliveries/${path}`))).toMatchObject({
+        status: 409,
+        code: 'webhook_inactive',
+        error: expect.stringContaining('active=true'),
+      });
+  });
+
   // docs/reference/rest-api.md#redeliver
   it('cannot be sent again when unknown, of another webhook, or without a retained event', async () => {
     const { call, create, recorded } = await world();

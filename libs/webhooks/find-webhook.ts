@@ -2,6 +2,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { webhookInactive } from './domain/webhook.js';
 import { type WebhookDoc, webhooksProjection } from './read-models/webhooks.projection.js';
 
 /** Finds a webhook of these workspaces. Throws webhook.not_found, also for a webhook of another workspace. */
@@ -18,4 +19,15 @@ export const findWebhook = async (
     `there is no webhook ${shownId(webhookId)} in your workspaces${otherKindHint(webhookId, 'wh')}`,
     { id: shownId(webhookId) },
   );
+};
+
+/** As findWebhook, for a request that sends to the webhook. Also throws webhook.inactive. */
+export const findActiveWebhook = async (
+  readModels: ReadModelStore,
+  workspaceIds: readonly string[],
+  webhookId: string,
+): Promise<WebhookDoc> => {
+  const doc = await findWebhook(readModels, workspaceIds, webhookId);
+  if (!doc.active) throw webhookInactive(webhookId, doc.disabledReason);
+  return doc;
 };

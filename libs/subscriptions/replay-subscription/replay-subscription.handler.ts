@@ -8,7 +8,7 @@ import { newId } from '#libs/kernel/ids.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { type Replay, subscription } from '../domain/subscription.js';
 import { emitterKindOf } from '../domain/triple.js';
-import { notFound, REPLAYS, type Replays, RESOURCES, type Resources } from '../ports.js';
+import { mustBeActive, notFound, REPLAYS, type Replays, RESOURCES, type Resources } from '../ports.js';
 import { type SubscriptionDoc } from '../read-models/subscriptions.projection.js';
 
 /** Emitter and range of the events to pass on again. An absent end of the range is open. */
@@ -39,7 +39,8 @@ export class ReplaySubscription extends Command<StartedReplay> {
 
 /**
  * Starts a replay (docs/reference/rest-api.md#subscription-replay). The range is fixed now, so no later event is in it.
- * Throws subscription.nothing_to_replay, .replay_runs, .invalid_emitter, emitter.not_found, event.invalid_id.
+ * Throws subscription.nothing_to_replay, .replay_runs, .invalid_emitter, emitter.not_found, event.invalid_id,
+ * source.inactive, webhook.inactive.
  */
 @CommandHandler(ReplaySubscription)
 export class ReplaySubscriptionHandler implements ICommandHandler<ReplaySubscription> {
@@ -52,6 +53,7 @@ export class ReplaySubscriptionHandler implements ICommandHandler<ReplaySubscrip
 
   async execute({ subscription: found, request, context }: ReplaySubscription): Promise<StartedReplay> {
     const emitterId = this.emitterOf(found, request.emitterId);
+    mustBeActive(this.resources, found.listenerId);
     const { count, oldest, newest } = await this.replays.keptIn(
       emitterId,
       found.eventName,

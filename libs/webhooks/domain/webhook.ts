@@ -49,6 +49,14 @@ export interface ExistingWebhook {
 
 export type WebhookState = ExistingWebhook | { readonly status: 'none' } | { readonly status: 'deleted' };
 
+/** Error for a request that would send to an inactive webhook, to which nothing is sent. */
+export const webhookInactive = (id: string, disabledReason: string | null): DomainError =>
+  new DomainError(
+    'webhook.inactive',
+    `webhook ${id} is inactive${disabledReason === null ? '' : ` (${disabledReason})`}: enable it with PUT and active=true first`,
+    { id },
+  );
+
 /** Time that a replaced signing key stays valid beside the new one. */
 export const FORMER_KEY_VALID_MS = 24 * 3_600_000;
 

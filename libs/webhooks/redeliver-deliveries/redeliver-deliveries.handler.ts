@@ -6,7 +6,7 @@ import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { findWebhook } from '../find-webhook.js';
+import { findActiveWebhook } from '../find-webhook.js';
 import { RETAINED_EVENTS, type RetainedEvents } from '../ports.js';
 import { type AttemptDoc, deliveryAttempts, RETAINED_ATTEMPTS } from '../read-models/attempts.projection.js';
 import { redelivery } from '../redeliver-delivery/redelivery.js';
@@ -37,7 +37,8 @@ export class RedeliverDeliveries extends Command<Redelivered> {
 
 /**
  * Publishes deliveries among the last attempts again, oldest first, except those with an attempt still to come.
- * Resolves when all are durable; none is when it rejects. Throws webhook.not_found.
+ * Resolves when all are durable; none is when it rejects. Throws webhook.not_found,
+ * webhook.inactive.
  */
 @CommandHandler(RedeliverDeliveries)
 export class RedeliverDeliveriesHandler implements ICommandHandler<RedeliverDeliveries> {
@@ -50,7 +51,7 @@ export class RedeliverDeliveriesHandler implements ICommandHandler<RedeliverDeli
   ) {}
 
   async execute({ webhookId, which, workspaceIds }: RedeliverDeliveries): Promise<Redelivered> {
-    await findWebhook(this.readModels, workspaceIds, webhookId);
+    await findActiveWebhook(this.readModels, workspaceIds, webhookId);
     const where = { webhookId };
     const retained = { where, limit: RETAINED_ATTEMPTS, withTotal: false };
     const { docs } = await this.readModels.page<AttemptDoc>(deliveryAttempts, retained);

@@ -8,7 +8,7 @@ import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { findWebhook } from '../find-webhook.js';
+import { findActiveWebhook } from '../find-webhook.js';
 import { RETAINED_EVENTS, type RetainedEvents } from '../ports.js';
 import { type AttemptDoc, deliveryAttempts } from '../read-models/attempts.projection.js';
 import { redelivery } from './redelivery.js';
@@ -25,7 +25,7 @@ export class RedeliverDelivery extends Command<{ readonly deliveryId: string }> 
 
 /**
  * Publishes a delivery to its topic again, starting from attempt 1 and with its former ids. A receiver can recognise it
- * by `webhook-id`. Resolves when the record is durable. Throws webhook.not_found or delivery.not_found.
+ * by `webhook-id`. Resolves when the record is durable. Throws webhook.not_found, webhook.inactive or delivery.not_found.
  */
 @CommandHandler(RedeliverDelivery)
 export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelivery> {
@@ -38,7 +38,7 @@ export class RedeliverDeliveryHandler implements ICommandHandler<RedeliverDelive
   ) {}
 
   async execute({ webhookId, deliveryId, workspaceIds }: RedeliverDelivery): Promise<{ readonly deliveryId: string }> {
-    await findWebhook(this.readModels, workspaceIds, webhookId);
+    await findActiveWebhook(this.readModels, workspaceIds, webhookId);
     if (!isIdOf('dlv', deliveryId)) throw notFound(deliveryId, `webhook ${webhookId} has no such delivery`);
     const where = { deliveryId, webhookId };
     const newest = { where, limit: 1, withTotal: false };
