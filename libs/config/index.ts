@@ -9,7 +9,14 @@ export {
   type Environment,
 } from './config.js';
 export { keepFilesPrivate } from './private-files.js';
-export { adoptSecretKey, checkSecretKeyUnchanged, previousKeyOf, secretKeyFrom, secretKeyOf } from './secret-key.js';
+export {
+  adoptSecretKey,
+  checkSecretKeyUnchanged,
+  previousKeyOf,
+  secretKeyFrom,
+  secretKeyOf,
+  storedSecretKeyOf,
+} from './secret-key.js';
 export { rotationOf, type KeyRotation } from './secret-key-rotation.js';
 export { SETTINGS, type Config } from './settings.js';
 export { weakApiKey } from './weak-api-key.js';

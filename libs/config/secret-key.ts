@@ -56,7 +56,24 @@ export const secretKeyOf = (dataDir: string, given: string | null, previous: str
   return key;
 };
 
-/** Shows whether two keys are the same, and reveals nothing else. */
+/**
+ * As secretKeyOf, for a look that changes nothing. Throws UnusableDataDirectory when there is no key, or another than
+ * the one that the data directory was created with.
+ */
+export const storedSecretKeyOf = (dataDir: string, given: string | null): Buffer => {
+  const file = join(dataDir, KEY_FILE);
+  const text = given ?? readIfThere(file)?.trim();
+  if (text === undefined)
+    throw new UnusableDataDirectory(`${file} is missing: put it back, or give the key as SLUICE_SECRET_KEY`);
+  const key = decoded(text, whereFrom(dataDir, given));
+  const expected = readIfThere(join(dataDir, CHECK_FILE));
+  if (expected === undefined || expected === checkOf(key)) return key;
+  throw new UnusableDataDirectory(
+    `${whereFrom(dataDir, given)} is not the key that ${dataDir} was created with: give that key`,
+  );
+};
+
+/** Shows whether two keys are the same one, and reveals nothing else. */
 export const checkOf = (key: Buffer): string =>
   `${createHmac('sha256', key).update('sluice secret key check').digest('hex').slice(0, 32)}\n`;
 

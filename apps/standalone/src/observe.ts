@@ -9,7 +9,7 @@ import { type StreamReadModels } from './every-role.js';
 export interface Observed {
   readonly plane: WholeControlPlane;
   readonly readModels: StreamReadModels['readModels'];
-  readonly engines: Pick<EmbeddedEngines, 'stats'>;
+  readonly engines: Pick<EmbeddedEngines, 'stats' | 'damage'>;
   readonly reactors: readonly ReactorRunner[];
   readonly metrics: Metrics;
   readonly readiness: Readiness;
@@ -27,6 +27,7 @@ export const observe = (observed: Observed): void => {
 
   readiness.register('process', () => (shuttingDown() ? 'shutting down' : undefined));
   readiness.register('event log', async () => void (await plane.engines.events.lastPosition()));
+  readiness.register('data directory', () => engines.damage());
   watchReaders({ metrics, readiness }, readers);
 
   metrics.sampled(

@@ -4,6 +4,7 @@ import { type DataStoreRecords } from '#libs/data-stores/data-store-records.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type FaultOf } from '#libs/kernel/engine-unavailable.js';
+import { messageOf } from '#libs/kernel/error-message.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type Leases } from '#libs/kernel/leases.js';
 import { type ProcessRegistry } from '#libs/kernel/process-registry.js';
@@ -17,7 +18,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { faultOf } from '../faults.js';
 import { embeddedFault } from './faults.js';
-import { checkMoved } from './place.js';
+import { checkBeforeOpening } from './place.js';
 import { EmbeddedBlobStore } from './stores/blob-store.js';
 import { EmbeddedDelayedEvents } from './stores/delayed-events.js';
 import { EmbeddedDueStore } from './stores/due-store.js';
@@ -88,6 +89,8 @@ export interface EmbeddedEngines {
   readonly clock: Clock;
   readonly faultOf: FaultOf;
   stats(): EmbeddedStats;
+  /** What a read has found damaged since the start, and what to do. */
+  damage(): string | undefined;
   /** Bytes waiting for the disk. Cheap enough for every arrival, while `stats` reads file sizes. */
   queuedBytes(): number;
   /** Share of the write queue in use. Above 1, refuse new work (429) until it falls. */
@@ -114,12 +117,14 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
       if (!fatal) options.onFatal(error);
       fatal = true;
     };
-    checkMoved(dataDir, options.onWarning ?? (() => undefined));
+    checkBeforeOpening(dataDir, options.onWarning ?? (() => undefined));
     const threads = threadData(dataDir, FILES);
     writer = await Writer.start(threads, onFatal);
     checkpoints = await Checkpoints.start(threads, { onFatal, onLargeLog: options.onLargeLog ?? (() => undefined) });
+    let damage: string | undefined;
     const reader = (file: FileName): Database => {
-      const db = new Database(join(dataDir, `${file}.db`), { readOnly: true });
+      const onMalformed = (error: unknown): void => void (damage ??= damageOf(dataDir, file, error));
+      const db = new Database(join(dataDir, `${file}.db`), { readOnly: true, onMalformed });
       readers.push(db);
       return db;
     };
@@ -130,6 +135,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
       {
         blobs: await EmbeddedBlobStore.open(join(dataDir, 'blobs')),
         release: () => lock.release(),
+        damage: () => damage,
         clock,
       },
     );
@@ -142,11 +148,15 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedEn
   }
 };
 
+const damageOf = (dataDir: string, file: FileName, error: unknown): string =>
+  `${join(dataDir, `${file}.db`)} is damaged (${messageOf(error)}): stop the server, and ` +
+  (file === 'read' ? 'remove it, which makes the next start rebuild it' : 'put the data directory back from a backup');
+
 const assemble = (
   { secretKey, previousKey, dataStoreLimits, fetchBytes }: EmbeddedOptions,
   { writer, checkpoints }: { readonly writer: Writer; readonly checkpoints: Checkpoints },
   readers: Readonly<Record<FileName, Database>>,
-  { blobs, release, clock }: { blobs: BlobStore; release: () => void; clock: Clock },
+  { blobs, release, damage, clock }: Pick<EmbeddedEngines, 'blobs' | 'damage' | 'clock'> & { release: () => void },
 ): EmbeddedEngines => {
   const vault = new EmbeddedVault(writer, readers.data, secretKey, previousKey);
   const log = new EmbeddedStreamLog(writer, readers.data, clock, fetchBytes);
@@ -191,6 +201,7 @@ const assemble = (
         },
       };
     },
+    damage,
     queuedBytes: () => writer.stats().queuedBytes,
     pressure: () => writer.stats().queuedBytes / QUEUE_BYTES,
     sweep: () => log.sweep(),

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
 import { checkedDatabases } from './verify.js';
@@ -8,26 +8,28 @@ import { FILES } from './writer/schema.js';
 /** File that identifies the place of the last use. A copy has another inode, and another machine another id. */
 const PLACE = 'place';
 
+/** A database up to this size is read whole at each start. */
+const SMALL_BYTES = 32 << 20;
+
 /**
- * Checks the databases of a directory that was copied or moved while a server used it, because such a copy may be torn.
- * Then records the place. A directory that was closed in order, or has not moved, is not read. Call it under the lock,
- * before anything is opened. Throws UnusableDataDirectory.
+ * Checks the databases before anything is opened, so that no server works on a damaged one: the small ones at each start,
+ * and all of them in a directory that was copied or moved while a server used it, because such a copy may be torn. Then
+ * notes the place. Call it under the lock. Throws UnusableDataDirectory. read.db can be rebuilt, so it refuses no start.
  */
-export const checkMoved = (dataDir: string, warn: (text: string) => void): void => {
+export const checkBeforeOpening = (dataDir: string, warn: (text: string) => void): void => {
   const file = join(dataDir, PLACE);
   const here = placeOf(dataDir);
   const before = textOf(file)?.trim();
-  if (before === here) return;
-  if (before !== undefined && wasInUse(dataDir)) {
-    warn(`${dataDir} was copied or moved while a server used it: its databases are checked first`);
-    for (const { name, faults } of checkedDatabases(dataDir))
-      if (faults.length > 0 && name !== 'read.db')
-        throw new UnusableDataDirectory(
-          `${join(dataDir, name)} is damaged (${faults.join('; ')}): stop the server before you copy its data directory, ` +
-            `and copy it again, or put a backup back. Nothing was changed`,
-        );
-  }
-  writeFileSync(file, `${here}\n`, { mode: 0o600 });
+  const mayBeTorn = before !== undefined && before !== here && wasInUse(dataDir);
+  if (mayBeTorn) warn(`${dataDir} was copied or moved while a server used it: its databases are checked first`);
+  for (const { name, faults } of checkedDatabases(dataDir, mayBeTorn ? Infinity : SMALL_BYTES))
+    if (faults.length > 0 && name !== 'read.db' && existsSync(join(dataDir, name)))
+      throw new UnusableDataDirectory(
+        `${join(dataDir, name)} is damaged (${faults.join('; ')}): ` +
+          (mayBeTorn ? 'stop the server before you copy its data directory, and copy it again, or ' : '') +
+          `put the data directory back from a backup. Nothing was changed`,
+      );
+  if (before !== here) writeFileSync(file, `${here}\n`, { mode: 0o600 });
 };
 
 /** A server that ends in order leaves its write-ahead logs empty. */

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEngines } from './testing/open-engines.js';
-import { checkedDatabases, damagedBlobs } from './verify.js';
+import { checkedDirectory } from './verify.js';
 
 const PAGE = 4_096;
 
@@ -43,31 +43,73 @@ const copyInUse = async (copy: string): Promise<void> => {
   rmSync(join(copy, 'owner'), { force: true });
 };
 
-const listed = async (items: AsyncIterable<string>): Promise<string[]> => {
-  const all: string[] = [];
-  for await (const item of items) all.push(item);
-  return all;
+const KEYS = () => ({ secretKey: Buffer.alloc(32, 1) });
+const checked = async (dataDir = dir, keys = KEYS): Promise<Record<string, readonly string[] | number>> => {
+  const parts: Record<string, readonly string[] | number> = {};
+  for await (const { name, whole, faults } of checkedDirectory(dataDir, keys))
+    parts[name] = faults.length > 0 ? faults : whole;
+  return parts;
 };
+const WHOLE = { 'events.db': 1, 'data.db': 1, 'read.db': 1, blobs: 1, secrets: 1 };
+
+/** Every file below the folder, with its content and the time of its last change. */
+const snapshot = (folder: string): unknown =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => [name, statSync(join(folder, name))] as const)
+    .map(([name, { mtimeMs, size, mode }]) => [name, mtimeMs, size, mode]);
 
 describe('the check of a data directory', () => {
-  it('finds nothing in a whole one, and names each damaged file', async () => {
+  let hash: string;
+  let blob: string;
+  beforeEach(async () => {
     const engines = await openEngines(dir);
-    const hash = await engines.blobs.put('export default {}');
-    expect(await listed(damagedBlobs(engines.blobs))).toEqual([]);
-    writeFileSync(await engines.blobs.fileOf(hash), 'export default 1');
-    expect(await listed(damagedBlobs(engines.blobs))).toEqual([hash]);
+    hash = await engines.blobs.put('export default {}');
+    blob = await engines.blobs.fileOf(hash);
+    await engines.vault.put('sec_1', 'o_1', 'secret');
     await engines.close();
-    expect([...checkedDatabases(dir)]).toEqual(
-      ['events.db', 'data.db', 'read.db'].map((name) => ({ name, faults: [] })),
-    );
+  });
+
+  it('finds nothing in a whole one and changes nothing, also where a server has not closed it', async () => {
+    const before = snapshot(dir);
+    expect(await checked()).toEqual(WHOLE);
+    expect(snapshot(dir)).toEqual(before);
+    const copy = `${dir}-copy`;
+    try {
+      await copyInUse(copy);
+      rmSync(join(copy, 'data.db-shm'));
+      const copied = snapshot(copy);
+      expect(await checked(copy)).toEqual(WHOLE);
+      expect((snapshot(copy) as [string][]).map(([name]) => name)).toEqual(
+        (copied as [string][]).map(([name]) => name),
+      );
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+  });
+
+  it('names each damaged file, blob and secret', async () => {
+    writeFileSync(blob, 'export default 1');
+    expect(await checked()).toEqual({ ...WHOLE, blobs: [`${hash} has other content than its name says`] });
+    expect(await checked(dir, () => ({ secretKey: Buffer.alloc(32, 9) }))).toMatchObject({
+      secrets: [expect.stringMatching(/^secret sec_1 cannot be decrypted/)],
+    });
     damage(join(dir, 'data.db'));
     rmSync(join(dir, 'read.db'));
-    const found = [...checkedDatabases(dir)];
-    expect(found.map(({ name, faults }) => [name, faults.length > 0])).toEqual([
-      ['events.db', false],
-      ['data.db', true],
-      ['read.db', true],
-    ]);
+    expect(await checked()).toEqual({
+      'events.db': 1,
+      'data.db': expect.arrayContaining([expect.any(String)]),
+      'read.db': ['it is missing'],
+      blobs: [expect.stringContaining(hash)],
+    });
+  });
+
+  it('is refused for a folder without an installation, and while a server uses it', async () => {
+    await expect(checked(join(dir, 'blobs'))).rejects.toThrow(/holds no installation/);
+    const engines = await openEngines(dir);
+    await expect(checked()).rejects.toThrow(/is in use by the process/);
+    await engines.close();
+    expect(await checked()).toEqual(WHOLE);
   });
 });
 
@@ -108,5 +150,28 @@ describe('a data directory that was copied while a server used it', () => {
     cpSync(dir, copy, { recursive: true });
     await open();
     expect(warnings).toEqual([]);
+  });
+});
+
+describe('a database that is damaged', () => {
+  beforeEach(async () => {
+    const engines = await openEngines(dir);
+    await engines.vault.put('sec_1', 'o_1', 'secret');
+    await engines.close();
+  });
+
+  it('while no server uses it refuses the start, with what to do', async () => {
+    damage(join(dir, 'data.db'));
+    await expect(openEngines(dir)).rejects.toThrow(/data\.db is damaged \(.*\): put the data directory back/s);
+    await expect(openEngines(dir)).rejects.toThrow(/data\.db is damaged/);
+  });
+
+  it('while a server uses it is named once it is read', async () => {
+    const engines = await openEngines(dir, { onFatal: () => undefined });
+    expect(engines.damage()).toBeUndefined();
+    damage(join(dir, 'data.db'));
+    await expect(engines.vault.get('sec_1', 'o_1')).rejects.toThrow();
+    expect(engines.damage()).toMatch(/data\.db is damaged .*put the data directory back/);
+    await engines.close();
   });
 });

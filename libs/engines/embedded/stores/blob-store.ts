@@ -14,6 +14,11 @@ const HASH = /^[0-9a-f]{64}$/;
 export class EmbeddedBlobStore implements BlobStore {
   private constructor(private readonly dir: string) {}
 
+  /** For a look at the blobs that changes nothing. */
+  static reading(dir: string): Pick<BlobStore, 'get' | 'hashes'> {
+    return new EmbeddedBlobStore(dir);
+  }
+
   static async open(dir: string): Promise<EmbeddedBlobStore> {
     // A crash leaves half-written files only here, under names that no caller asks for.
     await rm(join(dir, 'tmp'), { recursive: true, force: true });

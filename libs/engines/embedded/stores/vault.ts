@@ -4,7 +4,7 @@ import { pagesByKey } from '../pages.js';
 import { type Database } from '../writer/sqlite-driver.js';
 import { type Writer } from '../writer/writer.js';
 
-interface SecretRow {
+export interface SecretRow {
   readonly ref: string;
   readonly workspace: string;
   readonly sealed: Uint8Array;
@@ -40,16 +40,18 @@ export class EmbeddedVault implements Vault {
   }
 
   async *entries(): AsyncIterable<{ ref: string; workspaceId: string; plaintext: string }> {
-    const page = this.reader.sql(
-      'SELECT ref, workspace, sealed FROM secrets WHERE ref > ? AND ref <= ? ORDER BY ref LIMIT ?',
-    );
-    const rows = pagesByKey<SecretRow>(
-      this.reader.sql('SELECT max(ref) AS last FROM secrets').get<{ last: string | null }>()?.last,
-      (after, last, limit) => page.all(after, last, limit),
-      ({ ref }) => ref,
-    );
-    for (const { ref, workspace, sealed } of rows) {
+    for (const { ref, workspace, sealed } of sealedSecrets(this.reader)) {
       yield { ref, workspaceId: workspace, plaintext: this.seal.open(ref, workspace, sealed) };
     }
   }
 }
+
+/** Every secret of data.db, as it is stored. */
+export const sealedSecrets = (reader: Database): Iterable<SecretRow> => {
+  const page = reader.sql('SELECT ref, workspace, sealed FROM secrets WHERE ref > ? AND ref <= ? ORDER BY ref LIMIT ?');
+  return pagesByKey<SecretRow>(
+    reader.sql('SELECT max(ref) AS last FROM secrets').get<{ last: string | null }>()?.last,
+    (after, last, limit) => page.all(after, last, limit),
+    ({ ref }) => ref,
+  );
+};

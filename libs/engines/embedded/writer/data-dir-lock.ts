@@ -1,8 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '#libs/config/make-directory.js';
 import { UnusableDataDirectory } from '#libs/config/unusable-data-directory.js';
-import { Database, isBusy } from './sqlite-driver.js';
+import { Database, isBusy, isFatal } from './sqlite-driver.js';
+
+const LOCK = 'lock.db';
 
 /**
  * One process owns a data directory. The lock is the operating system's, on lock.db, held while the transaction is
@@ -15,10 +17,29 @@ export class DataDirLock {
   /** Throws UnusableDataDirectory when another process, or this one, already owns the directory. */
   static acquire(dataDir: string): DataDirLock {
     makeDirectory(dataDir);
+    const lock = DataDirLock.locked(dataDir);
+    writeFileSync(join(dataDir, 'owner'), `${process.pid}\n`);
+    return lock;
+  }
+
+  /** As acquire, and changes nothing in the directory. Undefined where no server ever was, and where none can write. */
+  static acquireQuietly(dataDir: string): DataDirLock | undefined {
+    if (!existsSync(join(dataDir, LOCK))) return undefined;
+    try {
+      // A shared lock, which keeps servers out as well. It leaves a journal of a server that was killed where it is.
+      return DataDirLock.locked(dataDir, 'BEGIN; SELECT 1 FROM sqlite_schema', true);
+    } catch (error) {
+      if (error instanceof UnusableDataDirectory || !isFatal(error)) throw error;
+      return undefined;
+    }
+  }
+
+  private static locked(dataDir: string, begin = 'BEGIN EXCLUSIVE', readOnly = false): DataDirLock {
     let db: Database | undefined;
     try {
-      db = new Database(join(dataDir, 'lock.db'), { busyTimeoutMs: 0 });
-      db.exec('BEGIN EXCLUSIVE');
+      db = new Database(join(dataDir, LOCK), { busyTimeoutMs: 0, readOnly });
+      db.exec(begin);
+      return new DataDirLock(db);
     } catch (error) {
       db?.close();
       if (!isBusy(error)) throw error;
@@ -27,8 +48,6 @@ export class DataDirLock {
         { cause: error },
       );
     }
-    writeFileSync(join(dataDir, 'owner'), `${process.pid}\n`);
-    return new DataDirLock(db);
   }
 
   release(): void {

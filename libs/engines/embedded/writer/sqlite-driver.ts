@@ -19,6 +19,8 @@ export interface OpenOptions {
   readonly cacheKib?: number;
   /** Milliseconds to wait for another connection's lock. */
   readonly busyTimeoutMs?: number;
+  /** Called with each error that shows that the file is damaged. */
+  readonly onMalformed?: (error: unknown) => void;
 }
 
 /**
@@ -37,6 +39,7 @@ export interface Checkpointed {
 
 /** Result codes after which a retry makes no sense. */
 const FATAL = /SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN)|disk I\/O error|malformed|not a database/i;
+const MALFORMED = /SQLITE_(CORRUPT|NOTADB)|malformed|not a database/i;
 const NO_SPACE = /SQLITE_FULL|database or disk is full|ENOSPC/i;
 const BUSY = /SQLITE_BUSY|database is locked/i;
 
@@ -57,7 +60,7 @@ export class Database {
 
   constructor(
     readonly path: string,
-    options: OpenOptions = {},
+    private readonly options: OpenOptions = {},
   ) {
     this.db = new DatabaseSync(path, {
       readOnly: options.readOnly ?? false,
@@ -92,9 +95,22 @@ export class Database {
   sql(text: string): Statement {
     const cached = this.statements.get(text);
     if (cached) return cached;
-    const statement = new WholeTexts(this.db.prepare(text));
+    const statement = new WholeTexts(this.prepared(text), (error) => this.failed(error));
     this.statements.set(text, statement);
     return statement;
+  }
+
+  private prepared(text: string): Statement {
+    try {
+      return this.db.prepare(text);
+    } catch (error) {
+      throw this.failed(error);
+    }
+  }
+
+  private failed(error: unknown): unknown {
+    if (MALFORMED.test(textOf(error))) this.options.onMalformed?.(error);
+    return error;
   }
 
   /** Drops the cached statements whose text contains `part`, such as the name of a dropped table. */
@@ -113,19 +129,38 @@ export class Database {
  * bound as its bytes, and `textIn` turns it into a text again when it is read.
  */
 class WholeTexts implements Statement {
-  constructor(private readonly statement: Statement) {}
+  constructor(
+    private readonly statement: Statement,
+    private readonly failed: (error: unknown) => unknown,
+  ) {}
 
   run(...values: SqlValue[]): unknown {
-    return this.statement.run(...whole(values));
+    try {
+      return this.statement.run(...whole(values));
+    } catch (error) {
+      throw this.failed(error);
+    }
   }
   get<R>(...values: SqlValue[]): R | undefined {
-    return this.statement.get<R>(...whole(values));
+    try {
+      return this.statement.get<R>(...whole(values));
+    } catch (error) {
+      throw this.failed(error);
+    }
   }
   all<R>(...values: SqlValue[]): R[] {
-    return this.statement.all<R>(...whole(values));
+    try {
+      return this.statement.all<R>(...whole(values));
+    } catch (error) {
+      throw this.failed(error);
+    }
   }
-  iterate<R>(...values: SqlValue[]): IterableIterator<R> {
-    return this.statement.iterate<R>(...whole(values));
+  *iterate<R>(...values: SqlValue[]): IterableIterator<R> {
+    try {
+      yield* this.statement.iterate<R>(...whole(values));
+    } catch (error) {
+      throw this.failed(error);
+    }
   }
 }
 
