@@ -10,7 +10,12 @@ import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { componentDecider, type SavedComponent } from './domain/component.js';
 import { componentByKey } from './get-component/find-component.js';
 import { componentNotFound } from './get-component/get-component.query.js';
-import { type ComponentCatalog, type ComponentReference, type DeployableComponent } from './published.js';
+import {
+  type ComponentCatalog,
+  type ComponentReference,
+  type DeployableComponent,
+  type ResolvedComponent,
+} from './published.js';
 import { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 import {
   SaveComponent,
@@ -28,7 +33,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
     private readonly saver: SaveComponentHandler,
   ) {}
 
-  async resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent> {
+  async resolve(reference: ComponentReference, context: CommandContext): Promise<ResolvedComponent> {
     const { componentId, componentCode, componentUrl, files, fileName, key, refreshPackages = false } = reference;
     if (componentId !== undefined)
       return this.refreshed(await this.byId(componentId, context.workspaceId), refreshPackages, context);
@@ -40,7 +45,9 @@ export class StoredComponentCatalog implements ComponentCatalog {
         ...(fileName === undefined ? {} : { fileName }),
         refreshPackages,
       };
-      return saved(await this.saver.execute(new SaveComponent(given, context)));
+      const prepared = await this.saver.prepare(new SaveComponent(given, context));
+      let kept: Promise<unknown> | undefined;
+      return { ...saved(prepared), keep: async () => void (await (kept ??= prepared.keep())) };
     }
     if (key !== undefined) {
       const doc = key.startsWith('sc_') ? undefined : await componentByKey(this.readModels, key, context.workspaceId);
@@ -58,10 +65,11 @@ export class StoredComponentCatalog implements ComponentCatalog {
     component: SavedComponent,
     refreshPackages: boolean,
     context: CommandContext,
-  ): Promise<DeployableComponent> {
-    if (!refreshPackages) return deployable(component);
+  ): Promise<ResolvedComponent> {
+    const keep = (): Promise<void> => Promise.resolve();
+    if (!refreshPackages) return { ...deployable(component), keep };
     await this.checkOwn(component.componentId, context.workspaceId);
-    return saved(await this.saver.refresh(component, context));
+    return { ...saved(await this.saver.refresh(component, context)), keep };
   }
 
   /** Every workspace may use a component of the registry, so none of them may change its packages. */

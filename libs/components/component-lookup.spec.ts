@@ -99,7 +99,7 @@ describe('GET /v1/components/{key or id}', () => {
 });
 
 describe('ComponentCatalog', () => {
-  it('prefers id over code over key, and saves given code', async () => {
+  it('prefers id over code over key, and saves given code once it is kept', async () => {
     const { catalog, save } = await world();
     const saved = await save(codeOf({ key: 'k', hooks: ['activate'], dedupe: 'unique' }));
     const id = idOf(saved['id']);
@@ -110,6 +110,14 @@ describe('ComponentCatalog', () => {
     expect(byId).toMatchObject({ id, key: 'k', kind: 'source', hooks: ['activate'], dedupe: 'unique' });
     const byCode = await catalog.resolve({ componentCode: codeOf({ name: 'x' }), key: 'k' }, context('o_1'));
     expect(byCode.name).toBe('x');
+    await expect(catalog.resolve({ componentId: byCode.id }, context('o_1'))).rejects.toMatchObject({
+      code: 'component.not_found',
+    });
+    await Promise.all([byCode.keep(), byCode.keep()]);
+    expect(await catalog.resolve({ componentId: byCode.id }, context('o_1'))).toMatchObject({
+      name: 'x',
+      bundleHash: byCode.bundleHash,
+    });
     expect((await catalog.resolve({ key: 'k' }, context('o_1'))).id).toBe(id);
   });
 

@@ -170,8 +170,16 @@ export const withDynamicProps = (
 /** Token under which ComponentsModule provides its ComponentCatalog. */
 export const COMPONENT_CATALOG = Symbol('ComponentCatalog');
 
-/** Implemented by the components context. Saves inline code and finds components by reference. */
+export interface ResolvedComponent extends DeployableComponent {
+  /** Saves inline code for good, so that its bundle can run. Idempotent. Nothing to do for another reference. */
+  keep(): Promise<void>;
+}
+
+/** Implemented by the components context. Checks inline code and finds components by reference. */
 export interface ComponentCatalog {
-  /** Rejects with DomainError component.* (not found, invalid, too large, reference missing). */
-  resolve(reference: ComponentReference, context: CommandContext): Promise<DeployableComponent>;
+  /**
+   * Stores nothing of inline code, so that a request which is refused leaves none behind. Rejects with DomainError
+   * component.* (not found, invalid, too large, reference missing).
+   */
+  resolve(reference: ComponentReference, context: CommandContext): Promise<ResolvedComponent>;
 }

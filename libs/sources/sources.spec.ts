@@ -129,11 +129,13 @@ describe('POST /v1/sources', () => {
       'invalid_parameter',
       { field: 'emit_on_deploy' },
     ],
-  ])('refuses %s and names its field', async (_, body, status, code, details) => {
-    const { call, topics } = await world();
+  ])('refuses %s, names its field and leaves no component behind', async (_, body, status, code, details) => {
+    const { call, plane, topics } = await world();
+    const before = await plane.events.lastPosition();
     expect(errorOf(await call('post', '/v1/sources').send(body))).toMatchObject({ status, code, details });
     expect(topics.sources.size).toBe(0);
     expect(itemsOf(await call('get', '/v1/users/me/sources'))).toEqual([]);
+    expect(await plane.events.lastPosition()).toEqual(before);
   });
 
   it('answers 422 with the observations when a hook throws, and the source is not listed', async () => {

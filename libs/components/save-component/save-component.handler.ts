@@ -35,6 +35,7 @@ import { type ComponentSaved } from '../published.js';
 import { checkCodeRoom } from './code-room.js';
 import { fullQueue } from './full-queue.js';
 import { Inspections } from './inspections.js';
+import { PendingBlobs } from './pending-blobs.js';
 import { changesOf, lockOf, NO_CHANGES, partsOf, savedPackagesOf } from './saved-packages.js';
 import { type ComponentLimits } from '../limits.js';
 
@@ -64,6 +65,13 @@ export interface SaveComponentResult {
   readonly revision: number;
   /** What a refresh did to the packages. Absent without one. */
   readonly changes?: PackageChanges;
+}
+
+/** A component whose code was checked. Nothing of it is stored before `keep`. */
+export interface PreparedComponent {
+  readonly component: SavedComponent;
+  readonly changes?: PackageChanges;
+  keep(): Promise<SaveComponentResult>;
 }
 
 export type RefreshedComponent = Pick<SaveComponentResult, 'component' | 'changes'>;
@@ -105,8 +113,12 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     this.inspections = new Inspections(inspectionLimits);
   }
 
-  async execute({ given, context }: SaveComponent): Promise<SaveComponentResult> {
-    // 1. Use the given code, or fetch it.
+  async execute(command: SaveComponent): Promise<SaveComponentResult> {
+    return (await this.prepare(command)).keep();
+  }
+
+  async prepare({ given, context }: SaveComponent): Promise<PreparedComponent> {
+    // 1. Take the given code, or fetch it.
     const source = await this.sourceOf(given, context);
     checkCodeSize(source.code, source.files ?? {}, this.limits);
     const id = componentIdOf(context.workspaceId, source.code, source.files, given.fileName);
@@ -115,9 +127,21 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     // 2. Known code is not evaluated again: its first bundle stays. See docs/reference/component-model.md#code-pinned.
     const known = await this.find(id);
     const request = { source, url: given.url ?? null, id, savedAt };
-    if (!known) return this.append(await this.built(request, context), source.code, context);
-    if (given.refreshPackages === true) return this.buildAgain(known.component, request, context);
-    return this.append({ ...savedDataOf(known.component), url: request.url, savedAt }, source.code, context);
+    if (!known) {
+      const { data, pending } = await this.built(request, context);
+      const { savedAt: createdAt, ...fields } = data;
+      const keep = async (): Promise<SaveComponentResult> => {
+        await pending.storeIn(this.blobs);
+        return this.append(data, source.code, context);
+      };
+      return { component: { ...fields, createdAt, updatedAt: createdAt }, keep };
+    }
+    if (given.refreshPackages === true) {
+      const refreshed = await this.buildAgain(known.component, request, context);
+      return { ...refreshed, keep: () => Promise.resolve(refreshed) };
+    }
+    const again = { ...savedDataOf(known.component), url: request.url, savedAt };
+    return { component: known.component, keep: () => this.append(again, source.code, context) };
   }
 
   /** Builds saved code with the newest packages. Code without packages stays as it is. */
@@ -136,7 +160,8 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     request: BuildRequest,
     context: CommandContext,
   ): Promise<SaveComponentResult> {
-    const data = await this.built(request, context);
+    const { data, pending } = await this.built(request, context);
+    await pending.storeIn(this.blobs);
     const changes = changesOf(await lockOf(this.blobs, known), await lockOf(this.blobs, data));
     return { ...(await this.append(data, request.source.code, context, true)), changes };
   }
@@ -144,7 +169,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   private async built(
     { source, url, id, savedAt }: BuildRequest,
     context: CommandContext,
-  ): Promise<ComponentSaved['data']> {
+  ): Promise<{ readonly data: ComponentSaved['data']; readonly pending: PendingBlobs }> {
     // 3. Bundle and evaluate, if there is room. The size of the bundle is known only afterwards.
     const room = (bytes: number): Promise<void> =>
       checkCodeRoom(this.readModels, context.workspaceId, bytes, this.resources.codeBytesPerWorkspace);
@@ -163,8 +188,9 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const bytes = codeBytes + Buffer.byteLength(bundle);
     await room(bytes);
 
-    // 4. Store code and bundle before the event that refers to them.
-    const [codeHash, bundleHash] = await Promise.all([this.blobs.put(source.code), this.blobs.put(bundle)]);
+    // 4. Code and bundle are stored before the event that refers to them.
+    const pending = new PendingBlobs();
+    const [codeHash, bundleHash] = [await pending.put(source.code), await pending.put(bundle)];
     const {
       name,
       key,
@@ -179,8 +205,8 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     } = metadata;
     const version = metadata.version.replaceAll('{{ts}}', String(savedAt));
     const noted = [...warnings, ...(packages?.warnings ?? [])];
-    const kept = packages && (await savedPackagesOf(this.blobs, packages, source));
-    return {
+    const kept = packages && (await savedPackagesOf(pending, packages, source));
+    const data = {
       componentId: id,
       userId: context.actor.userId,
       kind: metadata.kind,
@@ -202,6 +228,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       ...(noted.length === 0 ? {} : { warnings: noted }),
       savedAt,
     };
+    return { data, pending };
   }
 
   private async sourceOf(

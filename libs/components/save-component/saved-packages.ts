@@ -10,9 +10,9 @@ type Saved = Pick<ComponentSaved['data'], 'packages'>;
 
 export const NO_CHANGES: PackageChanges = { added: [], removed: [], changed: [] };
 
-/** Stores lock and parts, before an event refers to them. */
+/** Puts lock and parts among the blobs of the component. */
 export const savedPackagesOf = async (
-  blobs: BlobStore,
+  blobs: Pick<BlobStore, 'put'>,
   { lock, externals, hasMachineCode, bytes, cached, ms }: ComponentPackages,
   { fileName, files }: CodeParts,
 ): Promise<SavedPackages> => {

@@ -88,9 +88,10 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const now = operations.clock.now();
     await this.mustHaveRoom(context.workspaceId);
 
-    // 1. Find the component, or save it.
+    // 1. Find the component, or check its code. It is saved once nothing refuses its values, or its own methods must run.
     const component = await this.components.resolve(request.reference, context);
     checkIsSource(component);
+    if (component.hasAdditionalProps === true) await component.keep();
 
     // 2. Find the props that additionalProps adds, and check the values of all.
     const { configuredProps: given, dynamicPropsId } = request;
@@ -106,6 +107,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       newSecretRef: () => newId('sec', now),
     });
     const bare = definitionOf(component, plan, request.emitOnDeploy, dynamicProps);
+    await component.keep();
     const hooked = await this.appHooks.planned(bare, { component, given, workspaceId });
     const definition = await this.dataStores.bound(hooked.definition, context);
 

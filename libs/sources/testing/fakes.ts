@@ -4,6 +4,7 @@ import {
   type ComponentCatalog,
   type ComponentReference,
   type DeployableComponent,
+  type ResolvedComponent,
 } from '#libs/components/published.js';
 import { type HookName } from '#libs/component-model/hooks.js';
 import { type HookOutcome, type HookRunner, type SourceTopics } from '../published.js';
@@ -57,6 +58,8 @@ export class FakeTopics implements SourceTopics {
 export class FakeCatalog implements ComponentCatalog {
   readonly components = new Map<string, DeployableComponent>();
   readonly asked: ComponentReference[] = [];
+  /** Ids of the components that were kept. */
+  readonly kept: string[] = [];
 
   add(id: string, over: Partial<DeployableComponent> = {}): this {
     const component: DeployableComponent = {
@@ -74,10 +77,10 @@ export class FakeCatalog implements ComponentCatalog {
     return this;
   }
 
-  async resolve(reference: ComponentReference, _: CommandContext): Promise<DeployableComponent> {
+  async resolve(reference: ComponentReference, _: CommandContext): Promise<ResolvedComponent> {
     this.asked.push(reference);
     const component = this.components.get(reference.componentId ?? reference.componentCode ?? '');
     if (!component) throw new DomainError('component.not_found', 'no such component');
-    return component;
+    return { ...component, keep: async () => void this.kept.push(component.id) };
   }
 }

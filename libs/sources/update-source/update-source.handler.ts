@@ -121,11 +121,13 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     const { clock } = this.operations;
     const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
     checkIsSource(component);
+    if (component.hasAdditionalProps === true) await component.keep();
     const { workspaceId } = context;
     const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId, source });
     const appOf = (id: string) => this.operations.accounts.find(id, workspaceId)?.app;
     const planned = planDefinition({ source, component, dynamicProps, given, emitOnDeploy, appOf, now: clock.now() });
     const { packageChanges } = component;
+    await component.keep();
     const hooked = await this.appHooks.planned(planned.definition, { component, given, workspaceId, source });
     const definition = await this.dataStores.bound(hooked.definition, context);
     const warnings = [...hooked.warnings, ...planned.warnings];
