@@ -1,4 +1,5 @@
 import { type Config, keepFilesPrivate, publicUrlOf } from '#libs/config/index.js';
+import { heapWarning } from '#libs/hosting/heap-flag.js';
 import { HttpListener } from '#libs/hosting/http-listener.js';
 import { Shutdown } from '#libs/hosting/shutdown.js';
 import { startProblem } from '#libs/hosting/start-problem.js';
@@ -58,6 +59,8 @@ const run = async <S extends { readonly config: Config }>(
   const read = settings(warn);
   const { config } = read;
   keepFilesPrivate(config.dataDir, warn);
+  const heap = heapWarning(config.heapMb);
+  if (heap !== undefined) warn(heap);
   const logger = createLogger({ level: config.logLevel, role: name });
   for (const text of warnings) logger.warn({}, text);
   const shutdown = new Shutdown(logger);
