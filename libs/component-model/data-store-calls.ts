@@ -66,6 +66,7 @@ export interface DataStoreAccess {
 export const storeKeyFault = (key: string): string | undefined => {
   if (key === '') return 'a key may not be empty';
   if (key.includes('\0')) return 'a key may not hold the character NUL';
+  if (!key.isWellFormed()) return 'a key may not hold half of a surrogate pair';
   if (key.length > DATA_STORE_LIMITS.keyLength)
     return `a key may have at most ${DATA_STORE_LIMITS.keyLength} characters, this one has ${key.length}`;
   return undefined;

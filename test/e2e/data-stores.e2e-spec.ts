@@ -115,6 +115,7 @@ describe('a data store', () => {
       message: expect.stringMatching(/300002 bytes.*262144/),
     });
     expect(await refused(`store.set('', 1)`)).toMatchObject({ message: expect.stringMatching(/may not be empty/) });
+    expect(await refused(`store.set('a\\ud800', 1)`)).toMatchObject({ message: expect.stringMatching(/surrogate/) });
     expect(await refused(`store.set('k', 1, { ttl: -1 })`)).toMatchObject({
       message: expect.stringMatching(/seconds above 0/),
     });

@@ -1,6 +1,5 @@
 import { storeKeyFault, storeValueFault, ttlFault } from '#libs/component-model/data-store-calls.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { wellFormed } from '#libs/kernel/well-formed.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type StoreRecord } from '../data-store-records.js';
 
@@ -8,8 +7,7 @@ const invalid = (field: string, message: string): DomainError =>
   new DomainError('data_store.invalid_record', message, { field });
 
 /** Throws data_store.invalid_record. */
-export const checkedKey = (given: string): string => {
-  const key = wellFormed(given);
+export const checkedKey = (key: string): string => {
   const fault = storeKeyFault(key);
   if (fault !== undefined) throw invalid('key', `key of a record: ${fault}`);
   return key;

@@ -1,6 +1,5 @@
 import { storeKeyFault, storeValueFault, ttlFault } from '#libs/component-model/data-store-calls.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { wellFormed } from '#libs/kernel/well-formed.js';
 import { MAX_NESTING, nestsTooDeep } from '#libs/framing/json-text.js';
 import { type Execution } from './execution.js';
 import { type StoreLink } from './store-link.js';
@@ -97,7 +96,7 @@ const parsed = (text: string): unknown => (text === '' ? undefined : (JSON.parse
 const keyOf = (op: string, key: unknown): string => {
   if (typeof key !== 'string' && typeof key !== 'number')
     throw new TypeError(`${op}: a key must be a string, not ${key === null ? 'null' : typeof key}`);
-  const name = wellFormed(String(key));
+  const name = String(key);
   const fault = storeKeyFault(name);
   if (fault !== undefined) throw new RangeError(`${op}: ${fault}`);
   return name;

@@ -97,6 +97,19 @@ describe('a warning', () => {
   });
 });
 
+describe('keys of $.service.db', () => {
+  // docs/reference/component-model.md#db-calls
+  it.each([
+    ['a\0', /may not hold the character NUL: "a\\u0000"/],
+    ['a\ud800', /may not hold half of a surrogate pair: "a\\ud800"/],
+  ])('are refused where storage would change them: %j', (key, text) => {
+    const { execution } = world();
+    const run = execution();
+    expect(() => run.dbSet(key, 1)).toThrow(text);
+    expect([run.dbGet(key), run.dbGet('a\ufffd')]).toEqual([undefined, undefined]);
+  });
+});
+
 /** docs/reference/component-model.md#emit-ts-unread */
 const UNREAD_TIMES: readonly (readonly [string, unknown, string])[] = [
   ['Date.parse(undefined)', Date.parse(undefined as unknown as string), 'NaN'],

@@ -190,12 +190,12 @@ export class Execution {
 
   /** `$.service.db` is synchronous and holds JSON (docs/reference/component-model.md#db-calls). */
   readonly dbGet = (key: unknown): unknown => {
-    const text = this.db.get(wellFormed(String(key)));
+    const text = this.db.get(String(key));
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   };
 
   readonly dbSet = (key: unknown, value: unknown): void => {
-    const name = wellFormed(String(key));
+    const name = String(key);
     const fault = keyFault(name);
     if (fault !== undefined) throw new Error(`db.set: a key is not allowed: ${fault}`);
     this.countDbKey(name);

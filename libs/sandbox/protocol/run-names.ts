@@ -16,8 +16,12 @@ export const channelFault = (name: string): string | undefined => {
 };
 
 /** Fault in an emit id or a db key, or undefined. */
-export const keyFault = (key: string): string | undefined =>
-  key.includes('\0') ? `it may not hold the character NUL: ${JSON.stringify(key.slice(0, 100))}` : undefined;
+export const keyFault = (key: string): string | undefined => {
+  if (key.includes('\0')) return `it may not hold the character NUL: ${JSON.stringify(key.slice(0, 100))}`;
+  // Two such keys would become one where they are stored.
+  if (!key.isWellFormed()) return `it may not hold half of a surrogate pair: ${JSON.stringify(key.slice(0, 100))}`;
+  return undefined;
+};
 
 /** Largest time that `Date` can hold. Larger ones have no ISO form. */
 const MAX_TIME = 8.64e15;
