@@ -67,11 +67,11 @@ describe('code that stops the compiler', () => {
   it('with exponential parse time ends at the limit, while a neighbour deploys', async () => {
     const plain = plainEsbuild(`await transform(${JSON.stringify(exponential())}, { loader: 'ts' });`);
     let answered = 0;
-    const attacks = Array.from({ length: 4 }, () => save(api, exponential()).finally(() => answered++));
+    const attacks = Array.from({ length: 2 }, () => save(api, exponential()).finally(() => answered++));
 
     expect((await save(neighbour, innocent())).status).toBe(200);
-    // One has the slot, and the others wait.
-    expect(answered).toBeLessThan(4);
+    // One has the slot, and the other waits.
+    expect(answered).toBeLessThan(2);
     expect(plain.exitCode).toBeNull();
     plain.kill('SIGKILL');
 

@@ -119,7 +119,7 @@ describe(`${ATTACKS} component_url that never end`, () => {
             .catch(() => undefined);
         await eventually('the refusals', () => (refused.length > ATTACKS - 100 ? true : undefined), 60_000);
       };
-      const { grownMb, delayMs } = await measured(instance.server, attack, 5_000, async () => {
+      const { grownMb, delayMs } = await measured(instance.server, attack, 2_000, async () => {
         const reply = await save(instance.server.apiKey, `${base}/code-${kind}-${n++}.mjs`);
         expect([reply.status, reply.body]).toMatchObject([200, { data: { id: expect.any(String) } }]);
       });
