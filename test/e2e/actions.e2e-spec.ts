@@ -258,7 +258,6 @@ describe('POST /v1/actions/run', () => {
   });
 
   it.each([
-    ['never ends', 'async run() { await new Promise(() => setInterval(() => {}, 1000)); }', 'Timeout'],
     ['loops', 'run() { for (;;); }', 'Timeout'],
     ['exits', 'run() { process.exit(0); }', 'ProcessExited'],
     ['exports too much', `run({ $ }) { $.export('big', 'x'.repeat(10_000_000)); }`, 'FunctionPayloadLimitExceeded'],
