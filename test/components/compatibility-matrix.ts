@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ROOT } from '#test/harness/paths.js';
 import { loadAreas } from './areas.js';
 import { type Area, type Case } from './case.js';
@@ -39,7 +39,7 @@ export const compatibilityMatrix = async (): Promise<string> => {
   const rules = rulesOf(componentModel());
   const sections = [...new Set(rules.map(({ section }) => section))].map((section) => {
     const rows = rules.filter((rule) => rule.section === section).map((rule) => rowOf(rule, areas));
-    return [`## ${section}`, '', '| Rule | Shown by | Levels |', '| --- | --- | --- |', ...rows].join('\n');
+    return [`## ${section}`, '', '| Rule | Shown by | Levels |', '|---|---|---|', ...rows].join('\n');
   });
   return `${[INTRO, ...sections].join('\n\n')}\n`;
 };
@@ -52,11 +52,14 @@ const rowOf = ({ id, title }: Rule, areas: readonly Area[]): string => {
 const shownBy = (id: string, cases: readonly Case[]): string => {
   const components = [...new Set(cases.map(({ component }) => component))];
   if (components.length > 0)
-    return components.map((component) => `[${component}](../../test/components/${component})`).join('<br>');
+    return components.map((component) => `[${nameOf(component)}](../../test/components/${component})`).join(', ');
   const [file, title] = SHOWN_ELSEWHERE[id] ?? [];
   if (file === undefined || title === undefined) return NOT_SHOWN[id] ?? 'no test';
-  return `[${file}](../../${file}): "${title}"`;
+  return `[${basename(file)}](../../${file}): "${title}"`;
 };
+
+/** A component in a folder of its own has the folder's name. */
+const nameOf = (component: string): string => component.split('/')[1] ?? component;
 
 const levelsOf = (cases: readonly Case[]): string => {
   if (cases.length === 0) return 'one';
