@@ -14,7 +14,7 @@ if (
 ) {
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const ast = await openapiTS(new URL(`file://${document}`));
-  // Another run of this program may read the file meanwhile.
+  // Another run of this program may read the file at the same time.
   writeFileSync(`${types}.${process.pid}`, astToString(ast));
   renameSync(`${types}.${process.pid}`, types);
 }

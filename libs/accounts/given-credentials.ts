@@ -6,7 +6,7 @@ import { checkedCredentials } from './domain/credentials.js';
 import { givenOAuth } from './domain/oauth-settings.js';
 import { tokenTimes } from './domain/refresh.js';
 
-/** What a request gave. `oauth` is null when it ends the refresh, and undefined when it did not say. */
+/** Credentials of a request. `oauth` is null when it ends the refresh, and undefined when it is absent. */
 export interface Given {
   readonly credentials: unknown;
   readonly oauth?: object | null;
@@ -36,7 +36,7 @@ export const checkedGiven = (
     );
   const client = clientId === undefined ? {} : { oauth_client_id: clientId };
   const whole = { ...fields, ...client, oauth_refresh_token: refreshToken };
-  // Without an access token the first use asks for one.
+  // Without an access token the first use requests one.
   const times = tokenTimes(now, hasToken && given !== undefined ? given - now : 0);
   return { credentials: checkedCredentials(whole, allowedEnv), oauth: { ...times, settings } };
 };
@@ -47,7 +47,7 @@ export interface PutSecrets {
   readonly oauth?: OAuthGrant;
 }
 
-/** Writes the secrets and returns their references. A failure before the event leaves secrets that nothing refers to. */
+/** Writes the secrets and returns their references. A failure before the event leaves unreferenced secrets. */
 export const putGiven = async (
   vault: Vault,
   workspaceId: string,

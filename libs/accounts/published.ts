@@ -32,7 +32,7 @@ export interface AccountUpdated {
     readonly updatedAt: number;
   };
 }
-/** A process asks the token server from now on. No other one asks before `until`. */
+/** A process requests a token from now on. No other process does before `until`. */
 export interface AccountRefreshStarted {
   readonly type: 'AccountRefreshStarted';
   readonly data: {
@@ -60,7 +60,7 @@ export interface AccountRefreshFailed {
   /** `retryAt` is null when only new credentials help. */
   readonly data: { readonly reason: string; readonly failedAt: number; readonly retryAt: number | null };
 }
-/** Somebody was shown the credentials. The event's actor is the reader. */
+/** The credentials were shown to the event's actor. */
 export interface AccountCredentialsShown {
   readonly type: 'AccountCredentialsShown';
   readonly data: { readonly shownAt: number };

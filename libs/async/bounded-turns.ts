@@ -101,7 +101,7 @@ export class BoundedTurns {
     return false;
   }
 
-  /** The slot of the user comes first, so that works of one user who has many workspaces take no turns of others. */
+  /** The user's slot is acquired first, so that works of one user with many workspaces use no turns of others. */
   private async enter({ workspaceId, userId }: TurnHolder): Promise<void> {
     if (userId !== undefined) await this.users.acquire(userId);
     await this.workspaces.acquire(workspaceId);

@@ -8,7 +8,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Tells whether the promise has resolved by now. */
+/** Whether the promise has resolved by now. */
 const ended = async (work: Promise<void>): Promise<boolean> => Promise.race([work.then(() => true), falseSoon()]);
 const falseSoon = async (): Promise<boolean> => {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();

@@ -1,6 +1,6 @@
 /**
  * What a component's reply may do to the origin that answers it (docs/reference/component-model.md#endpoint-confined).
- * Ingress applies it to the reply, and the runner tells the author of what is left out, so both see the same.
+ * Ingress applies it to the reply, and the runner warns the author of removed parts, so both use the same rules.
  */
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;

@@ -34,15 +34,15 @@ export class LaneWindow {
   private paused = false;
   private timer: NodeJS.Timeout | undefined;
   private readonly backoff = new Backoff(PAUSES);
-  /** Offsets handed over and above the committed one, in order. Those before `head` are finished. */
+  /** Delivered offsets above the committed one, in order. Those before `head` are finished. */
   private window: number[] = [];
   private head = 0;
-  /** Size in bytes of each record handed over and not acknowledged, by offset. */
+  /** Size in bytes of each delivered and unacknowledged record, by offset. */
   private readonly unacked = new Map<number, number>();
   unackedBytes = 0;
   /** Bytes of these records in the budget. */
   private held = 0;
-  /** Records of a batch whose handler rejected. They are handed over again first. */
+  /** Records of a batch whose handler rejected. They are delivered again first. */
   private again: StoredRecord[] = [];
   private full = false;
 
@@ -58,17 +58,17 @@ export class LaneWindow {
     return this.revoked;
   }
 
-  /** Whether a batch may be handed over now. */
+  /** Whether a batch may be delivered now. */
   get isFree(): boolean {
     return !this.running && !this.paused && !this.revoked;
   }
 
-  /** Number of records handed over and not acknowledged. */
+  /** Number of delivered and unacknowledged records. */
   get unackedCount(): number {
     return this.unacked.size;
   }
 
-  /** Number of records that may be handed over now. After 0, `ready` reports new room. */
+  /** Number of records that may be delivered now. After 0, `ready` reports new room. */
   room(): number {
     const { maxBatch, maxUnacked } = this.options;
     // Acknowledged records after a gap are repeated after a crash, so their number is bounded too.
@@ -84,7 +84,9 @@ export class LaneWindow {
     return this.held;
   }
 
-  /** Number of the first of these records that the lane's share of memory allows; one at least when it holds none. */
+  /**
+   * Number of these records, from the first, that fit into the lane's share of memory; at least one when it holds none.
+   */
   fitting(records: readonly StoredRecord[]): number {
     let room = this.budget.share - this.held;
     let count = 0;
@@ -106,7 +108,7 @@ export class LaneWindow {
     return again.length > 0;
   }
 
-  /** Hands over the lane's next records; the caller passes at most `room()`. */
+  /** Delivers the lane's next records; the caller passes at most `room()`. */
   handOver(records: readonly StoredRecord[]): void {
     let taken = 0;
     for (const record of records) {
@@ -121,7 +123,7 @@ export class LaneWindow {
     this.hand(records);
   }
 
-  /** Stops handing over. Acknowledgements still count until `detach`. */
+  /** Stops delivering. Acknowledgements still count until `detach`. */
   revoke(): void {
     this.revoked = true;
     clearTimeout(this.timer);

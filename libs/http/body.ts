@@ -16,7 +16,7 @@ const MAX_VALUES = 25_000;
  * body of a request without holders is not read and is `{}` too. Fails with request.too_large,
  * request.too_much_in_flight, request.unsupported_media_type, request.invalid_json, request.too_many_fields.
  *
- * @param holdersOf whom the body counts for.
+ * @param holdersOf holders that the body counts for.
  */
 export const bodyReader =
   (limits: Omit<BodyLimits, 'holders'>, holdersOf: (request: Request) => ByteHolders | undefined): RequestHandler =>

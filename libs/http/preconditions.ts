@@ -32,9 +32,9 @@ const tagsOf = (name: string, header: string): readonly string[] => {
 };
 
 /**
- * Gives every reply about one resource its `ETag`, which is its revision, and answers a read by id that has it already
- * with 304 (docs/reference/rest-api.md#etag). Under a slug or a key another resource may be found next time, with a
- * revision that tells nothing.
+ * Adds to every reply about one resource its `ETag`, which is its revision, and answers a read by id with 304 when the
+ * client has that revision (docs/reference/rest-api.md#etag). A slug or a key may find another resource next time,
+ * whose revision is not comparable.
  */
 @Injectable()
 export class EtagInterceptor implements NestInterceptor {

@@ -1,14 +1,14 @@
 import { type Consumption } from './token-buckets.js';
 
-/** A token bucket as callers see it. */
+/** State of a token bucket for callers. */
 export interface RateLimitPolicy {
   readonly perSecond: number;
   readonly burst: number;
 }
 
 /**
- * Headers that say what a bucket lets through: `-Limit` requests at once when it is full, `-Remaining` now, and the
- * epoch second at which it is full again (docs/reference/rest-api.md#rate-limit). A refusal also carries Retry-After.
+ * Headers about a bucket: `-Limit` requests at once when it is full, `-Remaining` now, and the epoch second at which it
+ * is full again (docs/reference/rest-api.md#rate-limit). A refusal also carries Retry-After.
  */
 export const rateLimitHeaders = (
   { perSecond, burst }: RateLimitPolicy,

@@ -10,7 +10,7 @@ export interface BodyLimits {
   readonly holders: ByteHolders;
 }
 
-/** What a request had for a body. */
+/** Body of a request. */
 export type Body =
   | { readonly bytes: Buffer }
   /** Size as declared, or as far as it was read; `declared` tells which. */
@@ -21,14 +21,14 @@ export type Body =
   | { readonly notPacked: Error }
   | 'client left';
 
-/** Smaller bodies do not count, so that those of others arrive whatever somebody else sends. */
+/** Smaller bodies do not count, so that they arrive whatever other clients send. */
 export const UNCOUNTED_BYTES = 16 * 1024;
 const NONE = Buffer.alloc(0);
 const ignore = (): void => undefined;
 
 /**
- * Reads the whole body, as it is. Bytes count as they arrive, and until this resolves: a length that is declared reserves
- * nothing. What comes after a refusal is read and dropped.
+ * Reads the whole body unchanged. Bytes count from their arrival until this resolves, and a declared length reserves
+ * nothing. Bytes after a refusal are read and dropped.
  */
 export const readBody = (req: IncomingMessage, limits: BodyLimits): Promise<Body> => {
   const declared = Number(req.headers['content-length'] ?? 0);
@@ -41,9 +41,9 @@ export const readBody = (req: IncomingMessage, limits: BodyLimits): Promise<Body
 };
 
 /**
- * Like `readBody`, and undoes what the header Content-Encoding names, once the whole body has arrived. Both sizes are
- * limited: the unpacked one as `maxBytes`, and the packed one to what can be within that.
- * @param onUnknown what becomes of a body with a coding that is not known: refused, or read as it is.
+ * Like `readBody`, and undoes the codings in the header Content-Encoding once the whole body has arrived. Both sizes
+ * are limited: the unpacked one by `maxBytes`, and the packed one by what can unpack to that.
+ * @param onUnknown treatment of a body with an unknown coding: refused, or read unchanged.
  */
 export const readUnpackedBody = async (
   req: IncomingMessage,
@@ -61,7 +61,7 @@ export const readUnpackedBody = async (
   if (packed === 'client left' || !('bytes' in packed) || packed.bytes.length === 0) return packed;
   const { bodies, holders, maxBytes } = limits;
   const counted = packed.bytes.length > UNCOUNTED_BYTES ? packed.bytes.length : 0;
-  // It was counted until now, so it fits. It counts on while it waits for its turn.
+  // The body was counted until now, so it fits, and it still counts while it waits for its turn.
   bodies.hold(holders, counted);
   try {
     const bytes = await unpacked(packed.bytes, codings, maxBytes, holders.workspace ?? holders.user ?? '');
@@ -92,7 +92,7 @@ class Reading {
     private readonly declared: number,
   ) {
     this.body = new Promise((resolve) => (this.resolve = resolve));
-    // 'aborted' comes while the answer can still be left out; 'close' after it.
+    // 'aborted' arrives while the answer can still be omitted, and 'close' after it.
     req.on('data', this.onData).on('end', this.onEnd).on('error', this.onLeft).on('aborted', this.onLeft);
   }
 
@@ -119,7 +119,7 @@ class Reading {
 
   private readonly onLeft = (): void => this.end('client left');
 
-  /** Doubles the buffer, up to what can still come. */
+  /** Doubles the buffer, up to the size that can still arrive. */
   private grow(least: number): DomainError | undefined {
     const most = this.declared > 0 ? this.declared : this.limits.maxBytes;
     const bytes = Math.max(least, Math.min(2 * least, most));
@@ -131,7 +131,7 @@ class Reading {
     return undefined;
   }
 
-  /** @param bytes all that the body takes now. */
+  /** @param bytes current size of the body. */
   private hold(bytes: number): DomainError | undefined {
     if (bytes <= UNCOUNTED_BYTES) return undefined;
     const refused = this.limits.bodies.tryHold(this.limits.holders, bytes - this.held);
@@ -142,7 +142,7 @@ class Reading {
   private end(body: Body): void {
     const { req } = this;
     req.off('data', this.onData).off('end', this.onEnd).off('error', this.onLeft).off('aborted', this.onLeft);
-    // A connection that breaks later concerns nobody.
+    // A connection that breaks later has no consequence.
     req.on('error', ignore);
     if (!req.complete || req.readableLength > 0) req.resume();
     this.limits.bodies.release(this.limits.holders, this.held);

@@ -44,7 +44,7 @@ export const withWarnings = { warnings: optional(listOf(WarningReply, 'Absent wh
 /** Reply with one object. */
 export const one = <S extends AnySchema>(item: S): Schema<{ readonly data: TypeOf<S> }> => bare(object({ data: item }));
 
-/** Reply with one object and its warnings. */
+/** Reply with one object and warnings (docs/reference/rest-api.md#reply-warnings). */
 export const oneWarned = <S extends AnySchema>(item: S): Schema<Warned<TypeOf<S>>> =>
   bare(object({ data: item, ...withWarnings }));
 
@@ -56,7 +56,7 @@ export const list = <S extends AnySchema>(item: S): Schema<{ readonly data: read
 export const paged = <S extends AnySchema>(item: S): Schema<ListReply<TypeOf<S>>> =>
   bare(object({ page_info: PageInfo, data: listOf(item, 'The items of the page') }));
 
-/** Page of a list, with warnings about the request. */
+/** Page of a list, with warnings about the request (docs/reference/rest-api.md#reply-warnings). */
 export const pagedWarned = <S extends AnySchema>(item: S): Schema<WarnedList<TypeOf<S>>> =>
   bare(object({ page_info: PageInfo, data: listOf(item, 'The items of the page'), ...withWarnings }));
 

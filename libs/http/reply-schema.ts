@@ -63,7 +63,7 @@ export const revisionField = (): Schema<number> => integer('Rises with each chan
 /** An object with any fields. */
 export const record = plain<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true });
 
-/** Any JSON. T is how the server holds it, such as RawJson. */
+/** Any JSON. T is its type in the server, such as RawJson. */
 export const anyJson = <T = unknown>(description?: string): Schema<T> => plain<T>({})(description);
 
 export const oneOf = <const T extends string | boolean>(values: readonly T[], description?: string): Schema<T> =>

@@ -24,7 +24,7 @@ export const cameByHostedAddress = (request: IncomingMessage, hosted: HostedStre
   if (state) state.hosted = hosted;
 };
 
-/** Which stream of the hosted service the request asked for by its address; undefined for a route of the API. */
+/** Stream of the hosted service at the request's address; undefined for a route of the API. */
 export const hostedStreamOf = (request: IncomingMessage): HostedStream | undefined => states.get(request)?.hosted;
 
 export const identify = (request: IncomingMessage, caller: Caller): void => {

@@ -39,7 +39,7 @@ describe('token buckets', () => {
     for (let i = 0; i < 90; i++) buckets.consume(`other ${i}`, 0);
     const allowed = Array.from({ length: 50 }, () => buckets.consume('late', 0).allowed).filter(Boolean);
     expect(allowed).toHaveLength(10);
-    // The others are full again after a second and dropped; the late key gets one token of its own, not ten.
+    // The other buckets are full again after a second and dropped; the late key gets one token, not ten.
     expect([buckets.consume('late', 1_000).allowed, buckets.consume('late', 1_000).allowed]).toEqual([true, false]);
     expect(buckets.size).toBeLessThanOrEqual(12);
     expect(buckets.consume('new', 60_000)).toMatchObject({ allowed: true, tokens: 9 });

@@ -19,16 +19,16 @@ const SWEEP_MS = 1_000;
 /**
  * Token bucket for each key, with `perSecond` on average and `burst` at once. Callers without a limit do not use it.
  *
- * Memory is bounded, and a flood of keys gives none of them a fresh bucket. Only a bucket that is full again is dropped,
- * because it equals a fresh one. While all are in use, further keys share the buckets of an overflow by a hash of their
- * name. A key that leaves the overflow starts with what is left there.
+ * Memory is bounded, and a flood of keys cannot reset a bucket. Only a bucket that is full again is dropped, because it
+ * equals a fresh one. While all are in use, further keys share overflow buckets by a hash of their name. A key that
+ * leaves the overflow starts with the tokens left there.
  */
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
   private readonly overflow = new Map<number, Bucket>();
   private readonly maxShared: number;
   private readonly maxOwn: number;
-  /** Nobody can choose names that share a bucket with a given one. */
+  /** Secret of the hash, so that a caller cannot choose names that share a bucket with a given one. */
   private readonly seed = randomInt(2 ** 32);
   private sweptAt = -Infinity;
 
@@ -45,7 +45,7 @@ export class TokenBuckets {
     return this.buckets.size + this.overflow.size;
   }
 
-  /** Consumes a token at `now` in epoch milliseconds, if there is one. A clock that goes back removes no tokens. */
+  /** Consumes a token at `now` in epoch milliseconds, if there is one. A clock that is set back removes no tokens. */
   consume(key: string, now: number): Consumption {
     const bucket = this.buckets.get(key) ?? this.newBucket(key, now);
     bucket.tokens = this.refilled(bucket, now);

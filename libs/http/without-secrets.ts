@@ -21,7 +21,7 @@ export const withoutSecrets = ({ json, named }: AnySchema, reply: unknown): unkn
     return Object.fromEntries(kept);
   };
 
-  /** The schema, with references and alternatives replaced by what they stand for. */
+  /** The schema, with references and alternatives resolved. */
   const plain = (schema: JsonSchema | undefined): JsonSchema[] => {
     if (schema === undefined) return [];
     if (schema.$ref !== undefined) return plain(named.get(schema.$ref.slice(REFERENCE.length)));

@@ -134,7 +134,7 @@ describe('the workspace of an operation', () => {
     const added = { ...two, home: 'o_2' };
     expect(workspaceOf(added)).toBe('o_2');
     expect(workspaceOf({ ...added, workspaceIds: ['o_1'], named: 'o_1', memberships: ['o_1', 'o_2'] })).toBe('o_1');
-    // It stays when others let the user only read there: a change is refused and goes nowhere else.
+    // It stays when others make the user read-only there: a change is refused and has no effect elsewhere.
     const reader = { ...added, workspaceIds: ['o_1'], memberships: ['o_1', 'o_2'] };
     expect(failure(() => workspaceOf(reader)).code).toBe('auth.read_only_member');
   });

@@ -45,10 +45,10 @@ export const callerWithin = (caller: Caller, workspaceId: string): Caller => ({
 });
 
 /**
- * Workspace in which a request acts that addresses nothing by its id (docs/reference/rest-api.md#acting-workspace). It
- * owns what the request creates, and names, keys and slugs are looked up in it alone. A membership that others give
- * never changes it, except for a user who has left the workspace of the account. Throws workspace.required and, for a
- * change where the user may only read, auth.read_only_member.
+ * Workspace in which a request without an id acts (docs/reference/rest-api.md#acting-workspace). It owns created
+ * resources, and names, keys and slugs are looked up in it alone. A membership that another user grants never changes
+ * it, except for a user who has left the workspace of the account. Throws workspace.required and, for a change where
+ * the user may only read, auth.read_only_member.
  */
 export const workspaceOf = (caller: Caller): string => {
   const { named, home, workspaceIds, memberships = workspaceIds } = caller;
@@ -74,8 +74,8 @@ export const mayOnlyRead = (workspaceIds: readonly string[]): DomainError =>
   );
 
 /**
- * Workspace whose history records what a user does to their own account. The empty text stands for none, so that a
- * workspace that others chose never tells of the keys of its members.
+ * Workspace whose history records changes of a user's own account. The empty text stands for none, so that a workspace
+ * of other users never shows the keys of its members.
  */
 export const workspaceOfAccount = ({ named, home }: Caller): string => named ?? home ?? '';
 
@@ -108,8 +108,8 @@ export type OwnResources = Readonly<{
 }>;
 
 /**
- * Filter for what the caller made in the workspace that the request names, or else in all that the caller is in now. What
- * the caller made in a workspace stays there when the caller leaves it.
+ * Filter for resources that the caller created in the named workspace, or else in all workspaces of the caller.
+ * Resources stay in a workspace that the caller leaves.
  */
 export const ownedBy = ({ userId, workspaceIds }: Caller): OwnResources => {
   const [only, ...others] = workspaceIds;

@@ -8,15 +8,15 @@ import { mayOnlyRead } from './workspace.js';
 
 const WRITES_OWN = 'sluice:writes-own';
 
-/** Marks a route that changes what belongs to the user and not to a workspace, so that roles do not matter. */
+/** Marks a route that changes data of the user and not of a workspace, to which roles do not apply. */
 export const WritesOwn = (): CustomDecorator => SetMetadata(WRITES_OWN, true);
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses changes to those who may only read (docs/reference/rest-api.md#roles). Every method but GET, HEAD and OPTIONS
- * counts as a change, so no route can forget it. Workspaces in which the user may only read are taken from the caller,
- * so their resources are not found by a change. Throws auth.read_only_key or auth.read_only_member.
+ * Refuses changes by callers who may only read (docs/reference/rest-api.md#roles). Every method but GET, HEAD and
+ * OPTIONS counts as a change, so no route can forget it. Workspaces in which the user may only read are removed from
+ * the caller, so a change does not find their resources. Throws auth.read_only_key or auth.read_only_member.
  */
 @Injectable()
 export class WritesGuard implements CanActivate {

@@ -12,8 +12,8 @@ const WRONG_KEYS_AT_ONCE = 50;
 const SECONDS_EACH = 3;
 
 /**
- * Counts wrong API keys by client address. A right key is never refused, because one address may serve a whole office.
- * A client that guesses there would otherwise lock out all others.
+ * Counts wrong API keys by client address. A right key is never refused, because many clients may share an address, and
+ * one that guesses would otherwise lock out all others.
  */
 @Injectable()
 export class WrongKeys {

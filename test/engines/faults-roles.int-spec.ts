@@ -18,7 +18,7 @@ describe('a role that is stopped and cut from its engines, in the middle of load
       roles: ['ingress'],
       faults: ['stop', 'cut'],
       seed: 3,
-      // Above the lifetime of a process in the registry, so that the others take it for gone.
+      // Above the lifetime of a process in the registry, so that the others consider it gone.
       stopMs: 40_000,
       cutMs: 20_000,
       // Generous: the figures of `npm run faults:roles` are those that count.

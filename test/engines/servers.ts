@@ -128,7 +128,7 @@ const missingForKafka = (): string | undefined => {
 const missingForFerretDb = (): string | undefined => {
   if (!has('go', 'version')) return 'go is missing (1.21 or later), and FerretDB is not in the cache';
   const version = /go1\.(\d+)/.exec(outputOf('go', 'version'));
-  // Later versions fetch the required version by themselves.
+  // Later versions fetch the required version automatically.
   return version && Number(version[1]) < 21
     ? `go ${version[0].slice(2)} is too old to build FerretDB (1.21 or later)`
     : undefined;

@@ -51,7 +51,7 @@ const replaceOne = async (): Promise<void> => {
   slots[slot] = await deployed();
 };
 
-/** Walks through all pages, also past a source that is deleted meanwhile. */
+/** Walks through all pages, even past a source that is deleted during the walk. */
 const walk = async (): Promise<readonly string[] | undefined> => {
   const ids: string[] = [];
   for (let after: string | null = null; ;) {

@@ -12,7 +12,7 @@ import {
 import { DEPLOYED } from './kill9-components.js';
 import { BAD_GATEWAY, type Gate } from './kill9-load.js';
 
-/** Statuses that do not tell whether the command succeeded. */
+/** Statuses after which it is unknown whether the command succeeded. */
 const UNANSWERED: readonly number[] = [503, BAD_GATEWAY];
 
 export interface DeployerOptions {
@@ -121,7 +121,7 @@ export class KillDeployer {
   }
 
   /**
-   * Returns undefined when the server died meanwhile or is shutting down. Any other answer is a problem, but for
+   * Returns undefined when the server died in the meantime or is shutting down. Any other answer is a problem, but for
    * `mayBeBusy`: a change whose process died is ended by another one minutes later
    * (docs/reference/component-model.md#deploy-interrupted).
    */

@@ -9,7 +9,7 @@ export interface Told {
   readonly stderr: string;
 }
 
-/** What the tests themselves are told: no settings of Sluice, which would warn that it does not know them. */
+/** Variables of the tests, without settings of Sluice, which would warn about unknown ones. */
 const ofTests = (name: string): boolean => name.startsWith('SLUICE_TEST_');
 
 /** Runs Node with arguments, and resolves also when the program fails. */

@@ -71,7 +71,7 @@ interface Parts {
 
 const isFailing = ({ path }: Pick<Received, 'path'>): boolean => path.endsWith('failing');
 
-/** A look at credentials is an event of the account, so each of these readings raises its revision. */
+/** Showing credentials is an event of the account, so each of these reads raises its revision. */
 export const withoutRevision = (path: string, text: string): string =>
   path.startsWith('/v1/accounts') ? text.replace(/"revision":\d+/g, '"revision":…') : text;
 
@@ -161,7 +161,7 @@ export class MoveScene {
     return Object.fromEntries(await Promise.all(entries));
   }
 
-  /** Connects an account whose token nobody refreshes, because nothing uses it. */
+  /** Connects an account whose token is never refreshed, because nothing uses it. */
   private async connect(): Promise<string> {
     const oauth = { token_url: 'https://example.com/token', client_id: 'c', refresh_token: 'r', expires_in: 3600 };
     const body = { app: 'slack', name: 'Team', credentials: { oauth_access_token: 'a' }, oauth };

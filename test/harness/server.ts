@@ -18,7 +18,7 @@ export interface ServerOptions {
   /** Default: a new temp folder, removed by `close`. */
   readonly dataDir?: string;
   readonly readyTimeoutMs?: number;
-  /** Gives the data directory a disk of this size: a tmpfs visible to this process only. Needs root. */
+  /** Puts the data directory on a disk of this size: a tmpfs visible to this process only. Needs root. */
   readonly diskMb?: number;
   /**
    * Interval between checks of /readyz during the start. Default: 5, for exact figures. Tests on other servers use a

@@ -1,5 +1,5 @@
 export const HTTP = `props: { http: '$.interface.http' },`;
-/** A component with one more prop and nothing else that could be told. */
+/** A component with one more prop and nothing else that could cause a warning. */
 const prop = (definition: string): string => `props: { http: '$.interface.http', p: ${definition} }, run() {}`;
 
 export const KEYS =

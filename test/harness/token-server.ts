@@ -18,17 +18,17 @@ export interface HeldRequest {
 }
 
 /**
- * A token server. It takes each refresh token once, and names its tokens `<first part>-access-<n>` and
- * `<first part>-<n>`.
+ * A token server. It accepts each refresh token once, and names its tokens `<first part>-access-<n>` and `<first
+ * part>-<n>`.
  */
 export class TokenServer {
-  /** Refresh tokens in the order in which it got them. */
+  /** Received refresh tokens, in order. */
   readonly asked: string[] = [];
   /** Requests at the same time for tokens of the same name. */
   readonly overlaps: string[] = [];
   /** Time before each answer. */
   delayMs = 0;
-  /** Time of the last token that it gave. */
+  /** Time of the last issued token. */
   answeredAt = 0;
   private readonly held: HeldRequest[] = [];
   private holding = false;
@@ -60,7 +60,7 @@ export class TokenServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/token`;
   }
 
-  /** Takes refresh tokens from now on without an answer, as when the answer gets lost. */
+  /** Accepts refresh tokens from now on without an answer, as if the answer was lost. */
   hold(): void {
     this.holding = true;
   }
@@ -74,7 +74,7 @@ export class TokenServer {
     return this.held;
   }
 
-  /** Refresh tokens of one name in the order in which they came. */
+  /** Refresh tokens of one name in the order of their arrival. */
   askedFor(name: string): readonly string[] {
     return this.asked.filter((token) => nameOf(token) === name);
   }

@@ -8,7 +8,7 @@ import { servePart } from './part-process.js';
 
 /**
  * The floor: the least work of a relay that loses nothing. It appends an event to a file, syncs it together with all
- * others that arrived meanwhile (one write, one fdatasync), answers, and forwards. It has no user code, routing,
+ * others that arrived in the meantime (one write, one fdatasync), answers, and forwards. It has no user code, routing,
  * signature or record of the attempt.
  */
 const MOST_AT_ONCE = 256;

@@ -17,8 +17,7 @@ interface Outcome {
 }
 
 /**
- * Runs in a part's process. Answers calls of the benchmark and tells it where the part listens. Ends with the
- * benchmark.
+ * Runs in a part's process. Answers calls of the benchmark and reports where the part listens. Ends with the benchmark.
  */
 export const servePart = (handlers: Handlers, url: string): void => {
   process.on('disconnect', () => process.exit(0));

@@ -184,7 +184,7 @@ const steps = async (started: Started, directory: DataDirectory): Promise<void> 
   if (directory.lacksReadModels) await restoreReadModels(engines, config, logger);
   const disk = await watchDisk(config, logger, readiness, shutdown);
 
-  // 4. Read models and in-memory tables, caught up with the log; meanwhile the jail for user code is tested.
+  // 4. Read models and in-memory tables, caught up with the log, while the jail for user code is tested.
   const onFailure = (error: Error): void => logger.fatal({ err: error }, 'projection.stopped');
   const starting = startControlPlane(engines, systemClock, onFailure, fail, [table]);
   const [plane, sandboxing] = await Promise.all([starting, sandboxesOf(starting, config, logger, metrics)]);

@@ -6,7 +6,7 @@ export interface RefreshState extends OAuthGrant {
   readonly refreshedAt: number | null;
   /** Refresh that a process started. It has no outcome yet. */
   readonly attempt?: { readonly credentialsRef: string; readonly until: number };
-  /** An earlier refresh ended without an outcome, so the token that it got may be lost. */
+  /** An earlier refresh ended without an outcome, so its new token may be lost. */
   readonly interrupted?: boolean;
   /** Failures since the last new token. */
   readonly failures: number;
@@ -38,7 +38,7 @@ export type RefreshCommand =
       readonly now: number;
     };
 
-/** Longer than a request for a token and the writes after it may take. */
+/** Longer than a request for a token and the following writes can last. */
 export const ATTEMPT_MS = 60_000;
 const AHEAD_MS = 300_000;
 const FIRST_PAUSE_MS = 10_000;
@@ -54,8 +54,9 @@ export const tokenTimes = (
 };
 
 /**
- * The append of AccountRefreshStarted with the expected revision makes one process the one that asks. An outcome counts
- * when the credentials are still those that the refresh began with, because a late token is better than a lost one.
+ * The append of AccountRefreshStarted with the expected revision selects the one process that requests a token. An
+ * outcome counts while the credentials are those that the refresh began with, because a late token is better than a
+ * lost one.
  */
 export const decideRefresh = (command: RefreshCommand, state: ConnectedAccount): AccountEvent[] => {
   const { oauth } = state;
@@ -63,7 +64,7 @@ export const decideRefresh = (command: RefreshCommand, state: ConnectedAccount):
   switch (command.type) {
     case 'start_refresh': {
       const { now } = command;
-      // A repeat has the same reference, so it finds what the interrupted attempt stored.
+      // A repeat has the same reference, so it finds the token of the interrupted attempt.
       const credentialsRef = oauth.attempt?.credentialsRef ?? command.credentialsRef;
       if (now < oauth.refreshAt || isBusy(oauth, now) || isPaused(oauth, now)) return [];
       const interrupted = oauth.attempt !== undefined || oauth.interrupted === true;

@@ -22,7 +22,10 @@ export class ShowCredentials extends Command<ShownAccount> {
   }
 }
 
-/** Records who reads before it reads, so that no credentials leave without a trace. Throws account.not_owner. */
+/**
+ * Records the reader before the read, so that every disclosure of credentials is in the history. Throws
+ * account.not_owner.
+ */
 @CommandHandler(ShowCredentials)
 export class ShowCredentialsHandler implements ICommandHandler<ShowCredentials> {
   constructor(

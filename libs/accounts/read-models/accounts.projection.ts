@@ -22,7 +22,7 @@ export interface AccountDoc extends Revised {
   };
 }
 
-/** All of them, because each changes the revision. */
+/** Every event, because each changes the revision. */
 const EVENTS = {
   AccountConnected: true,
   AccountUpdated: true,

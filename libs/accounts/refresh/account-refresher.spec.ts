@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const reply = (fields: object, status = 200) => ({ status, text: JSON.stringify(fields) });
 
-/** A token server that rotates: it takes each refresh token once. */
+/** A token server that rotates and accepts each refresh token once. */
 const rotating = () => {
   const taken: string[] = [];
   const forms: URLSearchParams[] = [];
@@ -62,7 +62,7 @@ const world = async ({ leftMs = 0, settings = {} }: { leftMs?: number; settings?
   return { plane, view, process, types };
 };
 
-/** Runs at once, as of a process that died there: nothing after it happens. */
+/** Simulates the death of the process at this point. */
 const died = (): Promise<never> => new Promise(() => undefined);
 
 describe('the refresh of tokens', () => {
@@ -151,7 +151,7 @@ describe('the refresh of tokens', () => {
       message: expect.stringMatching(/apn_1 has expired .* because t did not answer: it is tried again/),
     });
     expect(asked).toBe(2);
-    // The next runs fail at once: nothing is read or asked before the pause is over.
+    // The next runs fail at once, without a read or a request before the pause is over.
     await plane.idle();
     const reads = jest.spyOn(plane.events, 'read');
     await expect(one.authOf(ID, 'o_1')).rejects.toMatchObject({ code: 'account.not_refreshed' });
@@ -206,7 +206,7 @@ describe('the refresh of tokens', () => {
       while (!isAsked) await made.plane.idle();
       return { ...made, post, taken };
     };
-    /** Advances the clock by steps, with time for the waiting to look. */
+    /** Advances the clock by steps, with time for waiting calls to check. */
     const pass = async (plane: ControlPlane, ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += 10_000) {
         plane.clock.time += 10_000;

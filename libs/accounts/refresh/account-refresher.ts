@@ -26,18 +26,18 @@ export interface AccountRefresherDependencies {
   readonly waitMs?: number;
 }
 
-/** A token that is not stored is lost, so the writes are repeated for most of the time that the attempt owns. */
+/** An unstored token is lost, so the writes are repeated for most of the attempt's time. */
 const STORE_PAUSES_MS = [100, 500, 1_000, 2_000, 5_000, 10_000, 10_000];
 const LOOK_MS = 200;
 const WAIT_MS = 20_000;
 /**
- * Longest wait where events wait as well. A process that dies keeps its attempt for a minute, and another process may
- * begin the next one. An event must not fail because of that.
+ * Longest wait where events wait as well. The attempt of a dead process lasts a minute, and then another process may
+ * begin the next one. No event may fail because of that.
  */
 export const EVENTS_WAIT_MS = 2 * ATTEMPT_MS;
 /** Requests to token servers at once. One workspace has half of them, so slow servers delay only its own accounts. */
 const ATTEMPTS = 32;
-/** Longest wait for the view of this process to hold the new token. */
+/** Longest wait until the view of this process has the new token. */
 const VIEW_MS = 5_000;
 
 /** Gets new access tokens before the old ones expire, for the processes that bind accounts. */
@@ -48,8 +48,8 @@ export class AccountRefresher {
   constructor(private readonly deps: AccountRefresherDependencies) {}
 
   /**
-   * Undefined while the token is valid; one that expires soon is refreshed meanwhile. Else resolves once there is a new
-   * one, and rejects with account.not_refreshed.
+   * Undefined while the token is valid; a token that expires soon is refreshed in the background. Otherwise resolves
+   * once there is a new token, or rejects with account.not_refreshed.
    */
   freshen(accountId: string, workspaceId: string): Promise<void> | undefined {
     const known = this.deps.view.find(accountId, workspaceId);
@@ -58,7 +58,7 @@ export class AccountRefresher {
     if (now < known.oauth.refreshAt) return undefined;
     const { expiresAt, failure } = known.oauth;
     const paused = isPaused(known.oauth, now);
-    // Without a look at the account's stream, because every run of a source with a dead account comes here.
+    // Does not read the account's stream, because every run of a source with a dead account calls this.
     if (now >= expiresAt && paused && failure) return Promise.reject(notRefreshed(accountId, failure));
     if (now >= expiresAt) return this.refresh(accountId, known);
     if (!paused && !isBusy(known.oauth, now))
@@ -69,7 +69,7 @@ export class AccountRefresher {
     return undefined;
   }
 
-  /** One at a time for each account in this process. The account's stream sees to the others. */
+  /** One at a time for each account in this process. The account's stream excludes other processes. */
   private refresh(accountId: string, known: KnownAccount): Promise<void> {
     const going = this.going.get(accountId);
     if (going) return going;
@@ -82,7 +82,7 @@ export class AccountRefresher {
     const { clock, waitMs = WAIT_MS } = this.deps;
     const giveUpAt = clock.now() + waitMs;
     for (;;) {
-      // An account has one attempt at a time, so its workspace's limit of accounts bounds what waits here.
+      // An account has one attempt at a time, so the workspace's limit of accounts bounds the waiting attempts.
       const state = await this.slots.run(known.workspaceId, () => this.attempt(accountId, known));
       if (state?.oauth === undefined) return;
       const { oauth, credentialsRef } = state;
@@ -95,7 +95,7 @@ export class AccountRefresher {
     }
   }
 
-  /** Asks the token server unless nothing is due or another process does it. Undefined for an account that is gone. */
+  /** Requests a token unless none is due or another process does it. Undefined for a deleted account. */
   private async attempt(accountId: string, known: KnownAccount): Promise<ConnectedAccount | undefined> {
     const { clock } = this.deps;
     const now = clock.now();
@@ -120,7 +120,7 @@ export class AccountRefresher {
     const { vault, clock, storePausesMs = STORE_PAUSES_MS } = this.deps;
     const { attempt } = state.oauth ?? {};
     const owns = attempt !== undefined && clock.now() < attempt.until;
-    // After its time another process may have the reference, so that what it stored must not be replaced.
+    // After this time another process may use the reference, so its token must not be replaced.
     const credentialsRef = owns ? attempt.credentialsRef : newId('sec', clock.now());
     for (let tries = 0; ; tries++) {
       try {
@@ -128,7 +128,7 @@ export class AccountRefresher {
         const { lifetimeMs } = token;
         const finish = { type: 'finish_refresh', basedOn: state.credentialsRef, credentialsRef, lifetimeMs } as const;
         const { state: after } = await this.command(accountId, known, { ...finish, now: clock.now() });
-        // The account was changed meanwhile, so nothing refers to the token.
+        // The account was changed in the meantime, so nothing refers to the token.
         if (after?.credentialsRef !== credentialsRef) await vault.delete(credentialsRef);
         return after;
       } catch (error) {
@@ -143,7 +143,7 @@ export class AccountRefresher {
     }
   }
 
-  /** The new credentials as JSON text, from the vault when an interrupted attempt left them there. */
+  /** The new credentials as JSON text, from the vault if an interrupted attempt stored them. */
   private async tokenFor(
     { credentialsRef, oauth }: ConnectedAccount,
     workspaceId: string,
@@ -151,7 +151,7 @@ export class AccountRefresher {
     const { vault, env, post } = this.deps;
     if (oauth?.interrupted === true && oauth.attempt !== undefined) {
       const left = await vault.get(oauth.attempt.credentialsRef, workspaceId);
-      // Its lifetime is not known, so the next round refreshes it.
+      // The token's lifetime is unknown, so the next round refreshes it.
       if (left !== undefined) return { credentials: left, lifetimeMs: 0 };
     }
     const [former, given] = await Promise.all([
@@ -203,7 +203,7 @@ export class AccountRefresher {
     for (let waited = 0; waited < VIEW_MS; waited += 10) {
       const known = this.deps.view.find(accountId, workspaceId);
       if (known === undefined || known.credentialsRef === credentialsRef) return;
-      // A later change is as good.
+      // A later change also ends the wait.
       if (known.oauth === undefined || this.deps.clock.now() < known.oauth.refreshAt) return;
       await pause(10);
     }
@@ -212,7 +212,7 @@ export class AccountRefresher {
 
 const MAX_REASON = 300;
 
-/** The token server gave a token that could not be stored. The account must not say that the server refused. */
+/** The token server issued a token that could not be stored. The account must not report a refusal by the server. */
 class NotStored extends Error {
   constructor(cause: unknown) {
     super('the new token could not be stored', { cause });

@@ -8,16 +8,16 @@ export type PostForm = (
 
 export interface NewToken {
   readonly accessToken: string;
-  /** Undefined when the server goes on with the former one. */
+  /** Undefined when the former one stays valid. */
   readonly refreshToken: string | undefined;
   readonly lifetimeMs: number;
 }
 
-/** The token server gave no token. The message holds nothing that it or the account keeps secret. */
+/** The token server issued no token. The message contains no secret of the server or the account. */
 export class TokenRefused extends Error {
   constructor(
     message: string,
-    /** True when the refresh token is worth nothing any more. */
+    /** True when the refresh token is no longer valid. */
     readonly permanent: boolean,
   ) {
     super(message);
@@ -30,10 +30,10 @@ const MAX_TOKEN = 16_384;
 const DEFAULT_LIFETIME_MS = 3_600_000;
 const SHORTEST_LIFETIME_MS = 1_000;
 const LONGEST_LIFETIME_MS = 10 * 365 * 86_400_000;
-/** Errors that say that the refresh token is not valid. GitHub has its own word. */
+/** Errors for an invalid refresh token. GitHub uses a code of its own. */
 const DEAD: readonly string[] = ['invalid_grant', 'bad_refresh_token'];
 
-/** Asks for a new access token (RFC 6749, section 6). Throws TokenRefused, and what `post` throws. */
+/** Requests a new access token (RFC 6749, section 6). Throws TokenRefused, and the errors of `post`. */
 export const refreshGrant = async (
   post: PostForm,
   settings: OAuthSettings,

@@ -55,7 +55,7 @@ export class UpdateAccountHandler implements ICommandHandler<UpdateAccount> {
     try {
       return changedAccount(accountId, await this.handleCommand(account, accountId, command, context));
     } catch (error) {
-      // What was refused for certain refers to no secret. After any other failure the event may be stored.
+      // After a certain refusal no event refers to the secrets. After any other failure the event may be stored.
       if (error instanceof DomainError) await this.forget(rekeyed);
       throw error;
     }

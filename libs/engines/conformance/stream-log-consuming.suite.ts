@@ -312,7 +312,7 @@ export const redeliver = ({ port, get }: { port: Log; get: Get }): void => {
     for (const { offset } of first.records.slice(0, 4)) first.batches[0]!.ack(offset);
     const { log } = await get().reopen();
     const second = await follow(log, { topics: { names: ['t'] } });
-    // At least once: the adapter may hand over again what it had not yet stored as committed.
+    // At least once: the adapter may deliver records again whose commit it had not stored yet.
     await eventually('the last', () => second.records.some((each) => numberOf(each) === 9));
     expect(second.records.map(numberOf).filter((n) => n >= 4)).toEqual(all(6, 4));
     await second.consumer.close();

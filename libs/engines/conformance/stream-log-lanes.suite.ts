@@ -117,7 +117,7 @@ export const moving = ({ port, get }: { port: Log; get: Get }): void => {
     expect(joined.records).toEqual([]);
     open();
     await eventually('the new owner', () => joined.records.length === revoked.length);
-    // Acknowledged while the lane was released, so not handed over again.
+    // Acknowledged while the lane was released, so not delivered again.
     expect(joined.records.map(numberOf)).toEqual(revoked.map(() => 1));
     expect(joined.records.map(({ lane }) => lane).sort()).toEqual([...revoked].sort());
     await Promise.all([owner.consumer.close(), joined.consumer.close()]);

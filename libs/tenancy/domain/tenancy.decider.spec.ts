@@ -161,9 +161,9 @@ describe('workspace', () => {
     const gone: WorkspaceEvent = { type: 'WorkspaceMemberRemoved', data: { userId: 'u_2', removedAt: 7 } };
     const by = (userId: string, target: string) =>
       ({ type: 'remove_member', workspaceId: 'o_1', userId: target, by: userId, now: 8 }) as const;
-    // Of two owners who remove each other, the first does.
+    // Of two owners who remove each other, the first succeeds.
     given(workspace, [created, second, gone]).when(by('u_2', 'u_1')).thenThrows('auth.not_an_owner');
-    // A member removes nobody, changes no role and adds nobody. Each may leave.
+    // A member cannot remove or add others, or change roles. Each may leave.
     given(workspace, [created, added])
       .when(by('u_2', 'u_1'))
       .thenThrows('auth.not_an_owner', /only an owner/);

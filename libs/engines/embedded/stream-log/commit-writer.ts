@@ -8,8 +8,8 @@ const DELAY_MS = 50;
 const LINGER_MS = 20;
 
 /**
- * Writes the commits of groups, delayed and batched. A commit lost in a crash only means that its records are handed
- * over again. Topics that drop consumed records lose them in the same pass, after the commit that frees them.
+ * Writes the commits of groups, delayed and batched. A commit lost in a crash only means that its records are delivered
+ * again. Topics that drop consumed records lose them in the same pass, after the commit that frees them.
  */
 export class CommitWriter {
   private readonly dirty = new Map<Group, Set<Topic>>();

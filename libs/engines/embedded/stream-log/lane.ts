@@ -4,7 +4,7 @@ import { LaneWindow } from '../../lane-window.js';
 import { type TailCache } from './tail-cache.js';
 import { type Topic } from './topic.js';
 
-/** What a lane needs from the log and its group. */
+/** Services of the log and the group for a lane. */
 export interface LaneHost {
   readonly tails: TailCache;
   readonly budget: FetchBudget;
@@ -19,7 +19,7 @@ export interface LaneHost {
 
 /** One topic as processed by one consumer. */
 export class Lane {
-  /** Number of records not acknowledged, and their bytes. */
+  /** Number of unacknowledged records, and their bytes. */
   backlog = 0;
   bytes = 0;
   /** Set by the fetcher while the lane waits for its turn. */
@@ -27,7 +27,7 @@ export class Lane {
   readonly window: LaneWindow;
   private readonly roomAgain = (): void => this.host.wake(this);
 
-  /** `position`: every record up to it was handed over or never existed. */
+  /** `position`: every record up to it was delivered or never existed. */
   constructor(
     readonly topic: Topic,
     readonly options: ConsumeOptions,
@@ -46,7 +46,7 @@ export class Lane {
     });
   }
 
-  /** Number of records that may be handed over now. After 0 it is pumped once there is room. */
+  /** Number of records that may be delivered now. After 0 the lane is pumped once there is room. */
   room(): number {
     const room = this.window.room();
     const { budget } = this.host;
@@ -55,7 +55,7 @@ export class Lane {
     return 0;
   }
 
-  /** Hands over the next batch if there is one and the handler is free. */
+  /** Delivers the next batch if there is one and the handler is free. */
   pump(): void {
     if (this.fetching || !this.window.isFree || this.window.handAgain()) return;
     if (this.position >= this.topic.lastId) return;
@@ -66,7 +66,7 @@ export class Lane {
     else this.host.fetch(this);
   }
 
-  /** Hands over the records read from the file, complete up to `position`. */
+  /** Delivers the records read from the file, complete up to `position`. */
   fetched(records: readonly StoredRecord[], position: number): void {
     if (this.window.isRevoked) return;
     const isWhole = records.length === 0 || this.handOver(records);
@@ -80,7 +80,7 @@ export class Lane {
     this.window.detach();
   }
 
-  /** Returns whether all of them were handed over. Those that do not fit are read again when there is room. */
+  /** Returns whether all of them were delivered. Records that do not fit are read again when there is room. */
   private handOver(records: readonly StoredRecord[]): boolean {
     const fitting = this.window.fitting(records);
     const last = records[fitting - 1];

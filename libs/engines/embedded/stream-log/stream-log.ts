@@ -271,7 +271,7 @@ export class EmbeddedStreamLog implements StreamLog {
     };
   }
 
-  /** Stops handing over, waits for running handlers and writes the last commits. */
+  /** Stops delivering, waits for running handlers and writes the last commits. */
   async close(): Promise<void> {
     const members = [...this.groups.values()].flatMap((group) => [...group.members]);
     await Promise.all(members.map((member) => member.close()));

@@ -17,7 +17,7 @@ const mixed = (fnvHash: number): number => {
 
 /**
  * Picks a lane's owner by rendezvous hashing; undefined when there are no members. Every member computes the same owner
- * by itself, for new lanes too. A membership change moves only the lanes whose owner changes.
+ * on its own, for new lanes too. A membership change moves only the lanes whose owner changes.
  */
 export const ownerOf = (lane: string, members: readonly string[]): string | undefined => {
   const ofLane = fnv(`${lane}|`, FNV_START);
