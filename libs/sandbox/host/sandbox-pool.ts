@@ -335,8 +335,8 @@ export class SandboxPool {
   }
 
   /**
-   * Evicts the idlest process. Its slot is free once it has ended. When none is idle and a waiting workspace is below its
-   * share, drains the oldest process of one above its share: it returns the runs not yet started, and ends after the others.
+   * Evicts the idlest process, whose slot is free once it has ended. When none is idle and a waiting workspace is below
+   * its share, drains the oldest process of a workspace above its share, which ends after its started runs.
    */
   private makeRoom(held: ReadonlyMap<string, Holding>): void {
     if (this.stopping.size + this.draining.size >= this.waiting.length) return;
