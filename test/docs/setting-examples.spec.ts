@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Environment, loadConfig, SETTINGS, unknownSettings, WrongSettings } from '#libs/config/index.js';
-import { settingExamples } from './setting-examples.js';
+import { settingExamples, settingNames } from './setting-examples.js';
 
 /** Read by the image's own script and by the tests, not by the programs. */
 const OTHERS = /^SLUICE_TEST_/;
@@ -18,6 +18,12 @@ const problemsOf = (env: Environment): readonly string[] => {
 // docs/reference/config.md#engine-urls
 describe('the settings that the documents show', () => {
   const examples = settingExamples().filter(({ name }) => !OTHERS.test(name));
+
+  it('exist, also where no value is shown', () => {
+    const known = new Set<string>(Object.values(SETTINGS).map(({ name }) => name));
+    const shown = settingNames().filter(({ name }) => !OTHERS.test(name));
+    expect(shown.filter(({ name }) => !known.has(name))).toEqual([]);
+  });
 
   it('are found', () => {
     const shown = new Set(examples.map(({ name }) => name));

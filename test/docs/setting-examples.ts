@@ -13,6 +13,10 @@ export interface SettingExample {
 const folder = (path: string): readonly string[] =>
   readdirSync(join(ROOT, path)).flatMap((name) => (name.endsWith('.md') ? [`${path}/${name}`] : []));
 
+const MORE_PAGES: readonly string[] = [
+  'CONTRIBUTING.md',
+  ...['docs', 'docs/adr', 'docs/performance'].flatMap((path) => folder(path)),
+];
 const PAGES: readonly string[] = [
   'README.md',
   'SECURITY.md',
@@ -45,6 +49,15 @@ export const settingExamples = (): readonly SettingExample[] => {
   }
   return [...found.values()];
 };
+
+/** Every setting that a page names as code, with or without a value. */
+export const settingNames = (): readonly Pick<SettingExample, 'page' | 'name'>[] =>
+  [...PAGES, ...MORE_PAGES].flatMap((page) =>
+    [...readFileSync(join(ROOT, page), 'utf8').matchAll(/`(SLUICE_[A-Z_]*[A-Z])(?=[`=])/g)].map(([, name = '']) => ({
+      page,
+      name,
+    })),
+  );
 
 const examplesIn = (page: string, text: string): readonly (readonly [name: string, value: string])[] => {
   // The default that Compose uses without a variable of the shell.
