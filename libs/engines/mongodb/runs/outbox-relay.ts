@@ -23,10 +23,12 @@ export class OutboxRelay {
   private done: Relayed[] = [];
   private running: Promise<void> | undefined;
   private queuedBytes = 0;
+  /** Records that are in the log, so that a batch of which some failed is not published whole again. */
+  private readonly written = new WeakSet<LogRecord>();
   private wakers: (() => void)[] = [];
 
   constructor(
-    private readonly log: StreamLog,
+    private readonly log: Pick<StreamLog, 'publishEach'>,
     /** Shared by all relays of the process. */
     private readonly unpublished: UnpublishedBytes,
     /** Once aborted, unpublished records stay in the outbox for another owner. */
@@ -89,19 +91,35 @@ export class OutboxRelay {
     const backoff = new Backoff(RETRIES);
     while (this.queue.length > 0) {
       const batch = this.nextBatch();
-      try {
-        // Null for a record means that its topic was deleted with the source, and so were its readers.
-        await this.log.publish(batch.flatMap(({ records }) => records));
+      const failure = await this.publish(batch);
+      if (failure === undefined) {
         backoff.reset();
         this.finish(batch);
-      } catch (error) {
-        this.onFailure(error);
+      } else {
+        this.onFailure(failure);
         if (this.closing.aborted) break;
         await pause(backoff.next(), this.closing);
       }
     }
     this.running = undefined;
     this.wake();
+  }
+
+  /** Publishes what is not in the log. Resolves with the first error when some of it failed. */
+  private publish(batch: readonly Relayed[]): Promise<Error | undefined> {
+    const records = batch.flatMap(({ records }) => records).filter((record) => !this.written.has(record));
+    if (records.length === 0) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      let left = records.length;
+      let failure: Error | undefined;
+      this.log.publishEach(records, (index, outcome) => {
+        const record = records[index];
+        // Null means that the topic is gone with the source, and so are its readers.
+        if (outcome instanceof Error) failure ??= outcome;
+        else if (record) this.written.add(record);
+        if (--left === 0) resolve(failure);
+      });
+    });
   }
 
   private nextBatch(): Relayed[] {
