@@ -65,7 +65,7 @@ describe('the outcomes of deliveries, while the attempts of some cannot be writt
     expect([...due.entries.keys()]).toEqual(['a', 'c', 'd']);
     log.refuse('attempts');
     await until(() => log.hangingOf('attempts') === 1);
-    expect(failures).toEqual(['the log refuses attempts: they are sent again until it takes them']);
+    expect(failures).toEqual(['the log refuses attempts: they are published again until it takes them']);
     log.recover('attempts');
     await writer.idle();
     expect(durable).toEqual(['b', 'd', 'a', 'c']);

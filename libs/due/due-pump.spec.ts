@@ -53,7 +53,6 @@ const world = async (...webhooks: readonly string[]) => {
   const errors: string[] = [];
   const logger = {
     error: (fields: object) => void errors.push(String((fields as { err: Error }).err)),
-    info: () => undefined,
   };
   const time = { now: DUE };
   const start = () => {

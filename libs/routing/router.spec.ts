@@ -323,7 +323,7 @@ describe('the router', () => {
     expect(() => new Date(Number('not an id')).toISOString()).toThrow(RangeError);
     await log.publish([emit(1), bad, emit(3)]);
     const told: object[] = [];
-    const router = await start({ logger: { error: (fields) => void told.push(fields), info: () => undefined } });
+    const router = await start({ logger: { error: (fields) => void told.push(fields) } });
     await drained(router);
     expect(await recordsOf('deliveries.wh_1')).toHaveLength(2);
     expect(router.metrics.poisoned).toBe(1);

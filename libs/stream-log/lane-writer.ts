@@ -1,5 +1,6 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { endsWithin } from '#libs/async/deadline.js';
+import { Faults } from '#libs/kernel/faults.js';
 import { type LogRecord, type OnSettled, type StreamLog } from './stream-log.js';
 
 /** What has a place in the log. */
@@ -30,7 +31,7 @@ export interface LaneWriterOptions<R extends Placed> {
   /** Name of the records in the lines about a lane that refuses them, such as `deliveries`. */
   readonly what: string;
   readonly logger?: LaneLogger | undefined;
-  /** Called for every attempt that failed. The logger gets one line for the first of them, and one for their end. */
+  /** Called for every attempt that failed. The logger gets one line when attempts begin to fail, and one at their end. */
   readonly onFailure?: (() => void) | undefined;
   /** How long a record may wait for others to be written with. Default: not at all. */
   readonly lingerMs?: number;
@@ -38,7 +39,6 @@ export interface LaneWriterOptions<R extends Placed> {
 
 export interface LaneLogger {
   error(fields: object, message: string): void;
-  info(fields: object, message: string): void;
 }
 
 const PAUSES = { firstMs: 100, longestMs: 5_000 };
@@ -46,6 +46,8 @@ const PAUSES = { firstMs: 100, longestMs: 5_000 };
 const MAX_KEY = 512;
 /** How long `room` waits for a lane from which the log does not answer. */
 const PATIENCE_MS = 500;
+/** A fault is over when no attempt failed for this long: a log may take 30 s to refuse a record. */
+const QUIET_MS = 60_000;
 
 /** `pack` for records that stay as they are. */
 export const eachAlone = (waiting: readonly LogRecord[]): readonly PackedRecord[] =>
@@ -59,8 +61,6 @@ interface Lane<R extends Placed> {
   isBusy: boolean;
   readonly backoff: Backoff;
   retry?: NodeJS.Timeout;
-  /** Process uptime at the first of the attempts that failed in a row. */
-  failingSince?: number;
 }
 
 /**
@@ -77,8 +77,12 @@ export class LaneWriter<R extends Placed = LogRecord> {
   private state: 'open' | 'stopping' | 'stopped' = 'open';
   private count = 0;
   private wakers: (() => void)[] = [];
+  private readonly faults: Faults;
 
-  constructor(private readonly options: LaneWriterOptions<R>) {}
+  constructor(private readonly options: LaneWriterOptions<R>) {
+    const { logger } = options;
+    this.faults = new Faults({ say: (text, fields) => logger?.error(fields, text), quietMs: QUIET_MS });
+  }
 
   /** Records written in one turn go in one call. */
   write(pending: Pending<R>): void {
@@ -124,6 +128,7 @@ export class LaneWriter<R extends Placed = LogRecord> {
     this.wake();
     if (ms > 0) await endsWithin(this.idle(), ms);
     this.state = 'stopped';
+    this.faults.close();
     for (const lane of this.lanes.values()) this.drop(lane);
     this.count = 0;
     this.wake();
@@ -193,7 +198,7 @@ export class LaneWriter<R extends Placed = LogRecord> {
     lane.waiting = failed.length === 0 ? lane.waiting : [...failed, ...lane.waiting];
     if (failure !== undefined) this.refused(lane, failure);
     else {
-      this.recovered(lane);
+      lane.backoff.reset();
       if (lane.waiting.length === 0) this.drop(lane);
       else {
         this.prompt.add(lane);
@@ -204,15 +209,10 @@ export class LaneWriter<R extends Placed = LogRecord> {
   }
 
   private refused(lane: Lane<R>, failure: Error): void {
-    const { logger, onFailure, what } = this.options;
+    const { onFailure, what } = this.options;
     onFailure?.();
-    if (lane.failingSince === undefined) {
-      lane.failingSince = performance.now();
-      logger?.error(
-        { err: failure, topic: lane.topic },
-        `the log refuses ${what}: they are sent again until it takes them`,
-      );
-    }
+    const fields = { err: failure, topic: lane.topic };
+    this.faults.met(failure.message, `the log refuses ${what}: they are published again until it takes them`, fields);
     if (this.state !== 'open') {
       this.drop(lane);
       return;
@@ -222,18 +222,6 @@ export class LaneWriter<R extends Placed = LogRecord> {
       delete lane.retry;
       this.offer(lane);
     }, lane.backoff.next());
-  }
-
-  private recovered(lane: Lane<R>): void {
-    if (lane.failingSince === undefined) return;
-    const fields = {
-      topic: lane.topic,
-      tries: lane.backoff.count,
-      ms: Math.round(performance.now() - lane.failingSince),
-    };
-    this.options.logger?.info(fields, `the log takes ${this.options.what} again`);
-    lane.backoff.reset();
-    delete lane.failingSince;
   }
 
   /** Forgets a lane, with the records that wait in it. */

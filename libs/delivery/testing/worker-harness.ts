@@ -93,7 +93,7 @@ export class WorkerHarness {
 
   startPump(postpone?: WebhookWorker['postpone']): { close(): Promise<void> } {
     const error = (fields: object): void => void this.errors.push(String((fields as { err: unknown }).err));
-    const logger = { error, info: () => undefined };
+    const logger = { error };
     const { log, due } = this;
     return new DuePump({ log, due, topics: TOPICS, clock: systemClock, postpone, logger, pollMs: 5 }).start();
   }

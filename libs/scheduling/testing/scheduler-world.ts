@@ -124,7 +124,7 @@ export const schedulerWorlds = () => {
     const start = async (): Promise<Scheduler> => {
       const { clock, alarm } = time;
       const error = (fields: object): void => void failures.push((fields as { err: Error }).err.message);
-      const logger = { error, info: () => undefined };
+      const logger = { error };
       const scheduler = await startScheduler({ sources, ticks, log, topics, clock, alarm, logger });
       running.push(scheduler);
       return scheduler;
