@@ -154,13 +154,30 @@ describe('the room of a writer of lanes', () => {
     expect(await isResolved(writer.room(10))).toBe(false);
   });
 
+  it('waits again for a lane that is written again and has more records', async () => {
+    const { log, writer, write, valuesOf } = await world();
+    log.hang('off');
+    // More than one call takes.
+    for (let n = 0; n < 600; n++) write('off', n);
+    await until(() => log.hangingOf('off') > 0);
+    log.refuse('off');
+    expect(await isResolved(writer.room(1_000))).toBe(true);
+    await until(() => log.hangingOf('off') > 0);
+    log.recover('off');
+    log.hang('off');
+    expect(await isResolved(writer.room(1_000))).toBe(false);
+    log.recover('off');
+    await writer.idle();
+    expect(valuesOf('off')).toEqual(numbers(600));
+  });
+
   it('is not there while more records wait than it is asked for', async () => {
     const { log, writer, write } = await world();
     log.hang('off');
     for (let n = 0; n < 3; n++) write('off', n);
     await until(() => log.hangingOf('off') === 3);
     log.refuse('off');
-    await writer.room(3);
+    expect(await isResolved(writer.room(3))).toBe(true);
     const full = writer.room(2);
     expect(await isResolved(full)).toBe(false);
     log.recover('off');
@@ -210,7 +227,7 @@ describe('a writer of lanes that stops', () => {
     other.log.hang('off');
     other.write('off', 0);
     await other.refusedTimes(1);
-    await other.writer.stop(20_000);
+    expect(await isResolved(other.writer.stop(20_000))).toBe(true);
     expect([settled, other.settled]).toEqual([[], []]);
   });
 
