@@ -1,10 +1,9 @@
 import { deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
-import { AttemptRunner, outcomeOf, wellOf } from './attempt-runner.js';
 import { type Delivery, readDelivery } from './delivery-records.js';
 import { EventOrder } from './event-order.js';
-import { ABORTED, type AttemptResult } from './http-attempt.js';
+import { ABORTED, type AttemptResult, AttemptSender, outcomeOf, wellOf } from './http-attempt.js';
 import { LaneWork } from './lane-work.js';
 import { OutcomeRecorder, type Claimed } from './outcome-recorder.js';
 import { retryAfterMs } from './retry-policy.js';
@@ -23,7 +22,7 @@ export class Deliverer {
   private readonly works = new Map<string, LaneWork>();
   private readonly order: EventOrder;
   private readonly admission: Admission;
-  private readonly attempts: AttemptRunner;
+  private readonly attempts: AttemptSender;
   private readonly recorder: OutcomeRecorder;
   private closing = false;
   private letReturn: () => void = () => undefined;
@@ -33,7 +32,7 @@ export class Deliverer {
   constructor(private readonly options: DelivererOptions) {
     this.order = new EventOrder(options.due);
     this.admission = new Admission({ ...options, order: this.order });
-    this.attempts = new AttemptRunner(options.dispatcher, options.settings);
+    this.attempts = new AttemptSender(options.dispatcher, options.settings);
     this.recorder = new OutcomeRecorder({ ...options, order: this.order });
   }
 
@@ -192,7 +191,7 @@ export class Deliverer {
   private send(claimed: Claimed, admitted: Admitted): void {
     const startedAt = this.options.clock.now();
     const { delivery, work } = claimed;
-    const abort = this.attempts.run(delivery, admitted, startedAt, (result) =>
+    const abort = this.attempts.send(delivery, admitted, startedAt, (result) =>
       this.ended(claimed, admitted, result, startedAt),
     );
     if (abort) work.sending(delivery.headers.id, abort);

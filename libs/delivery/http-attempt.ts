@@ -2,8 +2,12 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher } from 'undici';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { InFlightMap } from '#libs/kernel/in-flight-map.js';
+import { type Admitted } from './admission.js';
+import { type Delivery } from './delivery-records.js';
+import { type AttemptOutcome } from './retry-policy.js';
+import { signedHeaders } from './signing.js';
 
-export interface AttemptRequest {
+interface AttemptRequest {
   readonly origin: string;
   readonly path: string;
   /** name, value, name, value */
@@ -24,7 +28,8 @@ export interface AttemptResult {
   readonly ms: number;
 }
 
-export interface ResponseLimits {
+export interface AttemptSettings {
+  readonly userAgent: string;
   readonly maxResponseBytes: number;
   readonly snippetBytes: number;
 }
@@ -33,15 +38,15 @@ export interface ResponseLimits {
 export const ABORTED = 'ABORTED';
 
 /** Error code of a request that could not be built, or that the HTTP client refused. */
-export const NOT_SENT = 'NOT_SENT';
+const NOT_SENT = 'NOT_SENT';
 
-export const notSent = (error: unknown, ms: number): AttemptResult => ({
+const notSent = (error: unknown): AttemptResult => ({
   status: null,
   error: NOT_SENT,
   message: messageOf(error),
   retryAfter: undefined,
   snippet: '',
-  ms,
+  ms: 0,
 });
 
 /** Error of a dispatcher, with what the receiver had answered by then (ReadAnswer of the guarded dispatcher). */
@@ -87,33 +92,34 @@ class DeadlineSweep {
   }
 }
 
-/** POSTs to endpoints through the guarded dispatcher. A redirect counts as an answer and is not followed. */
+/** Signs deliveries and sends each once, through the guarded dispatcher. A redirect is an answer and is not followed. */
 export class AttemptSender {
   private readonly sweep = new DeadlineSweep();
 
   constructor(
     private readonly dispatcher: Dispatcher,
-    private readonly limits: ResponseLimits,
+    private readonly settings: AttemptSettings,
   ) {}
 
   /**
-   * Calls `done` once. An answer counts once its status has arrived, whatever happens to its body. Returns a function
-   * that aborts the request with ABORTED.
+   * Calls `done` once, possibly within the call. An answer counts once its status has arrived, whatever happens to its
+   * body. Returns a function that aborts the request with ABORTED; undefined when no request could be made, which counts
+   * as a failed attempt.
    */
-  send(request: AttemptRequest, done: Done): () => void {
-    const attempt = new HttpAttempt(this.sweep, this.limits, request.timeoutMs, done);
+  send(delivery: Delivery, admitted: Admitted, startedAt: number, done: Done): (() => void) | undefined {
+    let request: AttemptRequest;
     try {
+      request = this.requestOf(delivery, admitted, startedAt);
+    } catch (error) {
+      done(notSent(error));
+      return undefined;
+    }
+    const attempt = new HttpAttempt(this.sweep, this.settings, request.timeoutMs, done);
+    const { origin, path, headers, body } = request;
+    try {
+      // DeadlineSweep enforces the time limit.
       this.dispatcher.dispatch(
-        {
-          origin: request.origin,
-          path: request.path,
-          method: 'POST',
-          headers: request.headers,
-          body: request.body,
-          // DeadlineSweep enforces the time limit.
-          headersTimeout: 0,
-          bodyTimeout: 0,
-        },
+        { origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 },
         attempt,
       );
     } catch (error) {
@@ -122,10 +128,34 @@ export class AttemptSender {
     return () => attempt.expire(ABORTED);
   }
 
+  /** Ends all open requests with ABORTED. */
   abort(): void {
     this.sweep.abort(ABORTED);
   }
+
+  private requestOf(
+    { headers: { id, webhook, emitter, emit, channel, replay }, body: text, attempt }: Delivery,
+    { target, origin, prepared: { path, keys } }: Admitted,
+    startedAt: number,
+  ): AttemptRequest {
+    const body = Buffer.from(text);
+    const identity = { delivery: id, webhook, emitter, emit, channel, attempt, replay };
+    const headers = signedHeaders(keys, identity, startedAt, body);
+    headers.push('content-type', 'application/json', 'user-agent', this.settings.userAgent);
+    return { origin, path, headers, body, timeoutMs: target.timeoutMs };
+  }
 }
+
+export const outcomeOf = ({ status, error, retryAfter }: AttemptResult): AttemptOutcome => {
+  if (status === null) return { kind: 'error', error: error ?? 'NO_ANSWER' };
+  return retryAfter === undefined ? { kind: 'response', status } : { kind: 'response', status, retryAfter };
+};
+
+/** Whether an outcome shows a healthy endpoint; undefined when it does not tell. */
+export const wellOf = (outcome: AttemptOutcome): boolean | undefined => {
+  if (outcome.kind === 'response') return outcome.status < 500 && ![408, 425, 429].includes(outcome.status);
+  return [ABORTED, NOT_SENT, 'EGRESS_REFUSED', 'INVALID_URL'].includes(outcome.error) ? undefined : false;
+};
 
 class HttpAttempt implements Dispatcher.DispatchHandler {
   readonly deadline: number;
@@ -141,7 +171,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly sweep: DeadlineSweep,
-    private readonly limits: ResponseLimits,
+    private readonly settings: AttemptSettings,
     timeoutMs: number,
     private readonly done: Done,
   ) {
@@ -164,13 +194,13 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.size += chunk.length;
-    const room = this.limits.snippetBytes - this.kept;
+    const room = this.settings.snippetBytes - this.kept;
     if (room > 0) {
       // A copy: the chunk is a view into the parser's memory.
       (this.chunks ??= []).push(Buffer.from(chunk.subarray(0, room)));
       this.kept += Math.min(room, chunk.length);
     }
-    if (this.size > this.limits.maxResponseBytes) this.expire('RESPONSE_TOO_LARGE');
+    if (this.size > this.settings.maxResponseBytes) this.expire('RESPONSE_TOO_LARGE');
   }
 
   onResponseEnd(): void {
@@ -187,7 +217,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
   private readBeside({ status, retryAfter, body }: NonNullable<DispatchError['answer']>): void {
     this.status = status;
     this.retryAfter = retryAfter;
-    this.chunks = [body.subarray(0, this.limits.snippetBytes)];
+    this.chunks = [body.subarray(0, this.settings.snippetBytes)];
   }
 
   refused(error: unknown): void {
