@@ -4,10 +4,9 @@ import { type Position } from '#libs/kernel/events.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders, type RecordOf } from '#libs/stream-log/envelopes.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { type EmitRouter } from './emit-router.js';
+import { countRouted, type EmitRouter, noRouterMetrics, type RouterMetrics } from './emit-router.js';
 import { Examination } from './event-filter.js';
 import { type Routed } from './route-emit.js';
-import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
 
 /** Records for listeners of one emit, and of all emits of a commit. Beyond them the router routes. */
 const MOST_OF_EMIT = 16;

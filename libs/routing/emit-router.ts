@@ -1,8 +1,18 @@
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type ListenerBacklog, roomFor } from './listener-room.js';
 import { type Examination } from './event-filter.js';
 import { type Emit, type RoomOf, routeEmit, type Routed } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
+
+/** Backlog of sources, as far as this process knows. */
+export interface ListenerBacklog {
+  /** Invocations that wait for the source. */
+  waitingFor(sourceId: string): number;
+  /** Number of waiting invocations above which the router holds emits for the source. */
+  readonly limit: number;
+  /** Number of unrouted emits of one source above which its loop counts as growing without bound. */
+  readonly loopLimit: number;
+}
 
 export interface EmitRouterOptions {
   readonly topics: TopicPolicy;
@@ -39,3 +49,58 @@ export class EmitRouter {
 }
 
 export const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
+
+/**
+ * Holds all emits of a source that emits faster than a listener works, and no others. The emitter's own backlog then
+ * grows until ingress refuses its events. Sources in a loop could wait for each other indefinitely. Emits without room
+ * are therefore given up once such an emitter's own backlog exceeds `loopLimit`.
+ */
+const roomFor =
+  (
+    listeners: ListenerBacklog,
+    table: Pick<SubscriptionTable, 'leadsTo'>,
+    emitter: { readonly id: string; readonly workspaceId: string; readonly unrouted: () => number },
+  ): RoomOf =>
+  (listenerId) => {
+    if (listeners.waitingFor(listenerId) < listeners.limit) return 'room';
+    if (emitter.unrouted() < listeners.loopLimit || !table.leadsTo(listenerId, emitter.id, emitter.workspaceId))
+      return 'wait';
+    return 'give up';
+  };
+
+export interface RouterMetrics {
+  /** Emits looked up in the subscription table. */
+  emits: number;
+  invocations: number;
+  deliveries: number;
+  /** Matches whose listener is a workflow. */
+  workflowsSkipped: number;
+  /** Emits not passed on because of MAX_HOPS. */
+  hopLimited: number;
+  /** Records dropped because their topic no longer exists: the listener was deleted. */
+  dropped: number;
+  /** Invocations given up in a growing loop. */
+  loopsGivenUp: number;
+  /** Times that an emitter was held for a listener with a backlog. */
+  held: number;
+  /** Records skipped because they cannot be routed. */
+  poisoned: number;
+}
+
+export const noRouterMetrics = (): RouterMetrics => ({
+  emits: 0,
+  invocations: 0,
+  deliveries: 0,
+  workflowsSkipped: 0,
+  hopLimited: 0,
+  dropped: 0,
+  loopsGivenUp: 0,
+  held: 0,
+  poisoned: 0,
+});
+
+/** Counts a record for a listener. */
+export const countRouted = (metrics: RouterMetrics, { headers }: LogRecord): void => {
+  if ('webhook' in headers) metrics.deliveries++;
+  else if ('source' in headers) metrics.invocations++;
+};

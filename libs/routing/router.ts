@@ -9,10 +9,16 @@ import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } fro
 import { EMITS } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
 import { CommitRouting } from './commit-routing.js';
-import { EmitRouter, type EmitRouterOptions, hasOwnLane } from './emit-router.js';
+import {
+  countRouted,
+  EmitRouter,
+  type EmitRouterOptions,
+  hasOwnLane,
+  noRouterMetrics,
+  type RouterMetrics,
+} from './emit-router.js';
 import { Examination } from './event-filter.js';
 import { type Emit, loopOverflowError, type Routed } from './route-emit.js';
-import { countRouted, noRouterMetrics, type RouterMetrics } from './router-metrics.js';
 
 export interface RouterOptions extends EmitRouterOptions {
   readonly log: StreamLog;
