@@ -1,6 +1,5 @@
 import { type OwnedRecord } from '#libs/data-stores/data-store-records.js';
 import { type DomainEvent, type EventMetadata } from '#libs/kernel/events.js';
-import { type DedupeCache, type EmitProgress } from '#libs/runner/run-journal.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type DelayedEvent } from '#libs/stream-log/delayed-events.js';
 import { type DueEntry } from '#libs/due/due-store.js';
@@ -34,12 +33,9 @@ export interface ArchivedSecret {
 
 /** State that a source keeps between runs. Its progress in the lane is not exported. */
 export interface ArchivedState {
-  readonly source: string;
-  readonly dedupe: Readonly<Record<string, DedupeCache>>;
-  readonly db: Readonly<Record<string, string>>;
+  readonly executable: string;
   readonly lastEventId: string;
-  /** Progress by emitter and subscription. */
-  readonly heard: Readonly<Record<string, EmitProgress>>;
+  readonly parts: Readonly<Record<string, string>>;
   /** Ids of handled invocations, oldest first. */
   readonly inbox: readonly string[];
 }

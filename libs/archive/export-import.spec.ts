@@ -12,6 +12,7 @@ import { readManifest } from './archive-reader.js';
 import { type MovedEngines } from './export-installation.js';
 import { sealOf } from './import-installation.js';
 import { IMPORT, ImportMark, IMPORTS } from './import-mark.js';
+import { laneStateOf } from '#libs/runner/lane-state.js';
 import {
   contentsIn,
   contentsOf,
@@ -137,7 +138,7 @@ describe('export and import', () => {
     expect(invocations).toMatchObject([{ headers: { id: 'inv_3' } }]);
     const target = await engines();
     await importFrom(archive, target, perEmitter);
-    const { progress, version } = await target.journal.load('dc_a');
+    const { progress, version } = laneStateOf(await target.journal.load({ executable: 'dc_a' }));
     expect({ progress, version }).toEqual({ progress: { through: -1, above: [] }, version: 1 });
     expect(await consumed(target, 'runner', 'invocations.', 1)).toEqual(['{"of":"inv_3"}']);
   });
@@ -244,7 +245,7 @@ describe('import refuses', () => {
       /holds .* of source-dc_new at place 1, unlike this archive/,
     );
     expect(mark.stage).toBe('state');
-    expect(await target.journal.load('dc_a')).toMatchObject({ version: 0 });
+    expect(await target.journal.load({ executable: 'dc_a' })).toMatchObject({ version: 0 });
   });
 
   it('a target folder of an export that is not empty', async () => {

@@ -17,6 +17,7 @@ import {
 import { ArchiveSeal } from './archive-seal.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { type Engines } from '#libs/composition/engines.js';
+import { laneStateOf } from '#libs/runner/lane-state.js';
 import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo } from './export-records.js';
 
 /** Engines whose data make up an installation. Read models are rebuilt from it; usage counters are not moved. */
@@ -97,9 +98,10 @@ async function* secrets({ vault }: Pick<Engines, 'vault'>, seal: ArchiveSeal): A
 }
 
 async function* states({ journal }: Pick<Engines, 'journal'>): AsyncIterable<ArchivedState> {
-  for await (const source of journal.sources()) {
-    const { dedupe, db, heard, lastEventId } = await journal.load(source);
-    yield { source, dedupe, db, heard, lastEventId, inbox: await journal.inbox(source) };
+  for await (const executable of journal.executables()) {
+    const stored = await journal.load({ executable });
+    const { lastEventId } = laneStateOf(stored);
+    yield { executable, lastEventId, parts: stored.parts, inbox: await journal.inbox({ executable }) };
   }
 }
 

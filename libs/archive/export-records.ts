@@ -1,5 +1,6 @@
 import { isOut } from '#libs/delivery/delivery-records.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from '#libs/delivery/webhook-settings.js';
+import { laneStateOf } from '#libs/runner/lane-state.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
 import { emitterHeaders, invocationHeaders } from '#libs/stream-log/envelopes.js';
 import { attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
@@ -68,7 +69,7 @@ const doneIn = (journal: RunJournal): ((source: string, offset: number) => Promi
   return async (source, offset) => {
     let progress = known.get(source);
     if (!progress) {
-      const { through, above } = (await journal.load(source)).progress;
+      const { through, above } = laneStateOf(await journal.load({ executable: source })).progress;
       known.set(source, (progress = { through, above: new Set(above) }));
     }
     return offset <= progress.through || progress.above.has(offset);

@@ -19,6 +19,7 @@ import { ImportMark } from './import-mark.js';
 import { importRecords } from './import-records.js';
 import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '#libs/cluster/rebuild.js';
 import { everyReadModel } from '#libs/composition/read-models.js';
+import { headOf, laneStateOf } from '#libs/runner/lane-state.js';
 import { topicPolicy } from '#libs/composition/topic-policy.js';
 
 export interface ImportOptions extends RebuildObserver {
@@ -131,17 +132,16 @@ const opened = (seal: ArchiveSeal, ref: string, workspaceId: string, sealed: str
 };
 
 const importStates = async ({ journal }: MovedEngines, lines: AsyncIterable<ArchivedState>): Promise<void> => {
-  for await (const { source, dedupe, db, heard, lastEventId, inbox } of lines) {
-    const there = await journal.load(source);
+  for await (const { executable, lastEventId, parts, inbox } of lines) {
+    const there = await journal.load({ executable });
     if (there.version > 0) {
-      const state = { dedupe: there.dedupe, db: there.db, heard: there.heard, lastEventId: there.lastEventId };
-      if (isSame({ ...state, inbox: await journal.inbox(source) }, { dedupe, db, heard, lastEventId, inbox })) continue;
-      throw new Error(`the target has another state of ${source}: it was used since. Import into an empty one`);
+      const state = { lastEventId: laneStateOf(there).lastEventId, parts: there.parts };
+      if (isSame({ ...state, inbox: await journal.inbox({ executable }) }, { lastEventId, parts, inbox })) continue;
+      throw new Error(`the target has another state of ${executable}: it was used since. Import into an empty one`);
     }
     // The lane has new records, so its progress starts over.
-    const progress = { through: -1, above: [] };
-    const state = { progress, dedupe, dbChanges: db, heard, lastEventId, inbox, records: [] };
-    await journal.commit({ sourceId: source, expectedVersion: 0, ...state });
+    const head = headOf({ progress: { through: -1, above: [] }, lastEventId });
+    await journal.commit({ executable, expectedVersion: 0, head, parts, inbox, records: [] });
   }
 };
 

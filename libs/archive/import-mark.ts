@@ -67,7 +67,7 @@ const whatIsIn = async ({ events, journal, vault, due, delayed, ticks, log }: Mo
   const found: string[] = [];
   const [first] = await events.readAll(START, 1);
   if (first) found.push(`events (the first is ${first.type} of ${new Date(first.recordedAt).toISOString()})`);
-  if (await isAny(journal.sources())) found.push('states of sources');
+  if (await isAny(journal.executables())) found.push('states of sources');
   if (await isAny(vault.entries())) found.push('secrets');
   if (await isAny(due.all())) found.push('deliveries that wait');
   if (await isAny(delayed.all())) found.push('events that wait');

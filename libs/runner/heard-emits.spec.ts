@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type EmitProgress } from './run-journal.js';
+import { type EmitProgress } from './lane-state.js';
 import { HEARD_LIMIT, HeardEmits, type HeardPlace, heardPlaceOf } from './heard-emits.js';
 import { invocationHeaders } from './source/testing/source-world.js';
 

@@ -1,7 +1,7 @@
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { orderedEventId } from '#libs/stream-log/event-ids.js';
-import { type EmitProgress } from './run-journal.js';
+import { type EmitProgress } from './lane-state.js';
 
 /** Emitters and subscriptions of which a source keeps the progress. Beyond them it forgets the longest unheard. */
 export const HEARD_LIMIT = 2_000;

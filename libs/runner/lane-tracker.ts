@@ -1,5 +1,5 @@
 import { isAnotherLog, newestOrigin, type LaneOrigin } from '#libs/stream-log/lane-origin.js';
-import { type LaneProgress } from './run-journal.js';
+import { type LaneProgress } from './lane-state.js';
 
 /** Done records beyond a gap at which no more start (docs/reference/limits.md#lane-gap). */
 export const MOST_ABOVE = 4_096;

@@ -6,7 +6,9 @@ import { HeardEmits } from './heard-emits.js';
 import { LaneTracker } from './lane-tracker.js';
 import { type Finished } from './source/run-commit.js';
 import { RunCommitter, type RunCommitterOptions } from './run-committer.js';
-import { CommitTooLarge, type DedupeCache, type RunCommit, StateConflict } from './run-journal.js';
+import { laneStateOf } from './lane-state.js';
+import { CommitTooLarge, type RunCommit, StateConflict } from './run-journal.js';
+import { type DedupeCache } from './source/source-state.js';
 import { noEvent } from './source/run-result.js';
 import { type RunnerMetrics } from './runner-ports.js';
 import { ok } from './source/testing/fake-sandbox.js';
@@ -88,6 +90,8 @@ const finished = (offset: number, ends: { committed?: () => void; abandoned?: ()
   ...(ends.abandoned ? { abandoned: ends.abandoned } : {}),
 });
 
+const progressOf = ({ head }: RunCommit) => laneStateOf({ version: 1, head, parts: {} }).progress;
+
 const emitsOf = ({ records }: Pick<RunCommit, 'records'>): string[] =>
   records.filter(({ headers }) => headers['channel'] === '').map(({ value }) => value);
 
@@ -154,22 +158,22 @@ describe('a commit that is too large for the store', () => {
 
   it('is made smaller until only the run that is too large is left, whose changes of the db are refused', async () => {
     const { committer, tracker, commits, errors, refusals } = world({
-      journal: ({ dbChanges }) => {
-        if ('large' in dbChanges) throw new CommitTooLarge('dc_1', '17 MB');
+      journal: ({ parts }) => {
+        if ('db/large' in parts) throw new CommitTooLarge('dc_1', '17 MB');
       },
     });
     const runs = Array.from({ length: 5 }, (_, n) => changing(n, { [n === 2 ? 'large' : `small${n}`]: '1' }));
     for (let offset = 0; offset < 5; offset++) tracker.admit({ offset });
     for (const run of runs) committer.push(run);
     await turns();
-    expect(commits.flatMap(({ dbChanges }) => Object.keys(dbChanges))).toEqual([
-      'small0',
-      'small1',
-      'small3',
-      'small4',
+    expect(commits.flatMap(({ parts }) => Object.keys(parts))).toEqual([
+      'db/small0',
+      'db/small1',
+      'db/small3',
+      'db/small4',
     ]);
     // A commit tells that only those runs are done which it holds.
-    expect(commits.map(({ progress }) => progress.through)).toEqual(
+    expect(commits.map((commit) => progressOf(commit).through)).toEqual(
       commits.map((_, n) => commits.slice(0, n + 1).flatMap(emitsOf).length - 1),
     );
     expect(commits.flatMap(emitsOf)).toEqual(['0', '1', '2', '3', '4']);
@@ -190,9 +194,9 @@ describe('a commit that is too large for the store', () => {
     committer.push(finished(1, {}));
     await turns();
     expect(commits).toHaveLength(2);
-    expect(commits[0]).toMatchObject({ dedupe: { a: null, b: null }, dbChanges: {} });
+    expect(commits[0]?.parts).toEqual({ 'dedupe/a': null, 'dedupe/b': null });
     // They are not removed a second time.
-    expect(commits[1]?.dedupe).toEqual({});
+    expect(commits[1]?.parts).toEqual({});
     expect(commits.map(errorOf)).toEqual([expect.stringContaining('17 MB'), expect.stringContaining('17 MB')]);
     expect(committer.busy()).toBe(false);
   });
@@ -248,10 +252,8 @@ describe('a commit that cannot be built', () => {
     await jest.advanceTimersByTimeAsync(100);
     await turns();
     expect(commits).toHaveLength(1);
-    expect(commits[0]).toMatchObject({
-      progress: { through: 1, above: [] },
-      records: [{ value: '0' }, { value: '1' }],
-    });
+    expect(commits[0]?.records).toMatchObject([{ value: '0' }, { value: '1' }]);
+    expect(commits.map(progressOf)).toEqual([{ through: 1, above: [] }]);
     expect(committer.busy()).toBe(false);
   });
 });

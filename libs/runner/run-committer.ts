@@ -6,7 +6,8 @@ import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type HeardEmits } from './heard-emits.js';
 import { type LaneTracker } from './lane-tracker.js';
 import { buildCommit, type CommittedState, CUTS, type Finished } from './source/run-commit.js';
-import { CommitTooLarge, type RunCommit, type SourceState, StateConflict } from './run-journal.js';
+import { CommitTooLarge, type RunCommit, StateConflict } from './run-journal.js';
+import { type SourceState } from './source/source-state.js';
 import { RunLog } from './source/run-log.js';
 import { type SourceRunnerDependencies } from './runner-ports.js';
 import { SourceRouting } from './source-routing.js';
@@ -115,7 +116,13 @@ export class RunCommitter {
       const routes = await this.routing.begin();
       if (this.abandonReason) return;
       const batch = this.nextBatch();
-      const { commit, next, places, refused } = await buildCommit(
+      const {
+        commit,
+        next,
+        places,
+        heard: heardAfter,
+        refused,
+      } = await buildCommit(
         batch,
         {
           sourceId,
@@ -140,7 +147,7 @@ export class RunCommitter {
       }
       this.size = WHOLE;
       routes?.committed();
-      heard.stored(places, commit.heard ?? {});
+      heard.stored(places, heardAfter);
       this.state = next;
       this.finished.splice(0, batch.length);
       for (const finished of batch) {

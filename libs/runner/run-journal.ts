@@ -1,65 +1,61 @@
-import { type LaneOrigin } from '#libs/stream-log/lane-origin.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 
-/** Done invocations of a source: all up to `through`, and those in `above`, which lie beyond a gap. */
-export interface LaneProgress {
-  readonly through: number;
-  readonly above: readonly number[];
-  /** Origin of the newest done invocation. Undefined where the log never gives out an offset twice. */
-  readonly origin?: LaneOrigin;
+/** Names the state of an executable, or that of one of its runs. Ids hold no `/`. */
+export interface StateKey {
+  /** Id of a source, for example. */
+  readonly executable: string;
+  /** Absent: the executable's own state. */
+  readonly run?: string | undefined;
 }
 
-/** Emits of one emitter that one subscription brought and that are done: all up to `through`, and those in `above`. */
-export interface EmitProgress {
-  /** Sortable event id; `''` for none. */
-  readonly through: string;
-  readonly above: readonly string[];
-}
+/** One text for a key. The names of an executable's runs follow its own name in the order of their ids. */
+export const nameOf = ({ executable, run }: StateKey): string =>
+  run === undefined ? executable : `${executable}/${run}`;
 
-/** Dedupe cache of one channel (docs/reference/component-model.md#dedupe-scope). */
-export type DedupeCache =
-  | { readonly strategy: 'unique'; readonly ids: readonly string[] }
-  | { readonly strategy: 'greatest'; readonly max: number }
-  | { readonly strategy: 'last'; readonly id: string };
+/** The names of all runs of an executable lie between these. `0` is the character after `/`. */
+export const namesOfRuns = (executable: string): { readonly above: string; readonly below: string } => ({
+  above: `${executable}/`,
+  below: `${executable}0`,
+});
 
-/** State that a source carries from run to run. */
-export interface SourceState {
+export const isNameOfRun = (name: string): boolean => name.includes('/');
+
+/** What an executable, or one run, carries from commit to commit. Only its owner reads the texts. */
+export interface StoredState {
   /** Number of commits, 0 for none. Guards against two owners. */
   readonly version: number;
-  readonly progress: LaneProgress;
-  readonly dedupe: Readonly<Record<string, DedupeCache>>;
-  /** Content of `$.service.db`, JSON text by key. */
-  readonly db: Readonly<Record<string, string>>;
-  /** By emitter and subscription. */
-  readonly heard: Readonly<Record<string, EmitProgress>>;
-  /** Last event id given out, `''` for none. Ids increase even when the clock goes back. */
-  readonly lastEventId: string;
+  /** What every commit replaces; `''` before the first. */
+  readonly head: string;
+  /** Texts by name, which a commit changes one by one. */
+  readonly parts: Readonly<Record<string, string>>;
 }
 
-export interface RunCommit {
-  readonly sourceId: string;
+export interface RunCommit extends StateKey {
   readonly expectedVersion: number;
-  readonly progress: LaneProgress;
-  /** Changed caches by channel; null for a forgotten one. */
-  readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
-  readonly dbChanges: Readonly<Record<string, string | null>>;
-  readonly lastEventId: string;
-  /** What changed, by emitter and subscription; null for what is forgotten. Absent: nothing. */
-  readonly heard?: Readonly<Record<string, EmitProgress | null>>;
+  readonly head: string;
+  /** Changed texts by name; null for one that goes. */
+  readonly parts: Readonly<Record<string, string | null>>;
   /** Repeatable invocations in this commit, remembered so that a repeat does not run again. */
   readonly inbox: readonly string[];
-  /** Emits, errors and log lines for the emitter's topic. */
+  /** Records for the log: emits, errors and log lines. */
   readonly records: readonly LogRecord[];
+}
+
+/** A run as its executable's list shows it. */
+export interface StoredRun {
+  readonly run: string;
+  readonly version: number;
+  readonly head: string;
 }
 
 /** Thrown when another owner committed first. This owner must drop its sandbox and load the state again. */
 export class StateConflict extends Error {
   constructor(
-    readonly sourceId: string,
+    readonly state: string,
     readonly expected: number,
     readonly actual: number,
   ) {
-    super(`state of ${sourceId} is at version ${actual}, expected ${expected}`);
+    super(`state of ${state} is at version ${actual}, expected ${expected}`);
     this.name = 'StateConflict';
   }
 }
@@ -67,25 +63,22 @@ export class StateConflict extends Error {
 /** Thrown for a commit that the store will never take, because of its size. Nothing of it is written. */
 export class CommitTooLarge extends Error {
   constructor(
-    readonly sourceId: string,
+    readonly state: string,
     readonly reason: string,
   ) {
-    super(`a commit of ${sourceId} is too large to be stored: ${reason}`);
+    super(`a commit of ${state} is too large to be stored: ${reason}`);
     this.name = 'CommitTooLarge';
   }
 }
 
-/** Most bytes that one commit may change in the state of its source. Limits of runs keep commits well below it. */
+/** Most bytes that one commit may change in a state. Limits of runs keep commits well below it. */
 export const STATE_CHANGE_BYTES = 8 * 1024 * 1024;
 
-/** UTF-8 bytes of the changes of a commit to the state of its source, without records. */
-export const stateChangeBytes = ({ dedupe, dbChanges, inbox, progress }: RunCommit): number => {
-  let bytes = 16 * progress.above.length;
+/** UTF-8 bytes of the changes of a commit to its state, without records. */
+export const stateChangeBytes = ({ head, parts, inbox }: RunCommit): number => {
+  let bytes = Buffer.byteLength(head);
   for (const id of inbox) bytes += id.length;
-  for (const [channel, cache] of Object.entries(dedupe)) {
-    bytes += Buffer.byteLength(channel) + (cache === null ? 0 : Buffer.byteLength(JSON.stringify(cache)));
-  }
-  for (const [key, text] of Object.entries(dbChanges)) bytes += Buffer.byteLength(key) + Buffer.byteLength(text ?? '');
+  for (const [name, text] of Object.entries(parts)) bytes += Buffer.byteLength(name) + Buffer.byteLength(text ?? '');
   return bytes;
 };
 
@@ -94,29 +87,37 @@ export const failIfTooLarge = (commit: RunCommit): void => {
   const bytes = stateChangeBytes(commit);
   if (bytes > STATE_CHANGE_BYTES)
     throw new CommitTooLarge(
-      commit.sourceId,
-      `it changes ${bytes} bytes of what the source keeps, the limit is ${STATE_CHANGE_BYTES}`,
+      nameOf(commit),
+      `it changes ${bytes} bytes of what is kept, the limit is ${STATE_CHANGE_BYTES}`,
     );
 };
 
-/** Commits the end of a run atomically: caches, db keys, emits, and the invocation's completion (docs/adr/0002). */
+/**
+ * Stores the state of each executable, and that of each of its runs, apart from all others. A commit writes what changed
+ * of one state together with the records that follow from it (docs/adr/0002), so its cost does not depend on the number
+ * of runs.
+ */
 export interface RunJournal {
   /** Returns the state as of the last commit, by any owner. The records of all commits so far are in their topics. */
-  load(sourceId: string): Promise<SourceState>;
-  /** Returns those of the invocation ids that were committed before. At least a source's last 1,000 are remembered. */
-  seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>>;
+  load(key: StateKey): Promise<StoredState>;
+  /** Returns those of the invocation ids that were committed before. At least a state's last 1,000 are remembered. */
+  seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Resolves when all of it is durable, or rejects having written nothing. Rejects with StateConflict when the stored
-   * version is not `expectedVersion`, and with CommitTooLarge when a repeat can never succeed. The new version is `expectedVersion + 1`. A caller may send commits of one source
-   * without waiting for the previous one. They are applied in call order. Records reach their topics with the commit or
-   * soon after it, in commit order, even when the process ends in between. Then some may be there twice, under the same
-   * ids.
+   * version is not `expectedVersion`, and with CommitTooLarge when a repeat can never succeed. The new version is
+   * `expectedVersion + 1`. A caller may send commits of one state without waiting for the previous one. They are applied
+   * in call order. Records reach their topics with the commit or soon after it, in commit order, even when the process
+   * ends in between. Then some may be there twice, under the same ids. Records of different states have no order.
    */
   commit(commit: RunCommit): Promise<void>;
-  /** Lists the ids of all sources that have state, for moving an installation. */
-  sources(): AsyncIterable<string>;
+  /** Lists the runs of an executable in the order of their ids, at most `limit` of those after `after`. */
+  runs(executable: string, after: string, limit: number): Promise<readonly StoredRun[]>;
+  /** Lists the ids of all executables that have a state of their own, for moving an installation. */
+  executables(): AsyncIterable<string>;
   /** Lists the remembered invocation ids, oldest first. */
-  inbox(sourceId: string): Promise<readonly string[]>;
-  /** Deletes a source's state. Idempotent. */
-  drop(sourceId: string): Promise<void>;
+  inbox(key: StateKey): Promise<readonly string[]>;
+  /** Deletes one run. Idempotent. */
+  dropRun(key: Required<StateKey>): Promise<void>;
+  /** Deletes an executable's state and all of its runs. Idempotent. */
+  drop(executable: string): Promise<void>;
 }

@@ -16,9 +16,9 @@ describe('runners of one installation', () => {
 
   /** Commits as a former owner that has not noticed the loss of its source. */
   const commitBehindTheBack = async (sourceId: string): Promise<void> => {
-    const { version, progress, lastEventId } = await world.journal.load(sourceId);
-    const nothing = { dedupe: {}, dbChanges: { stale: '1' }, inbox: [], records: [] };
-    await world.journal.commit({ sourceId, expectedVersion: version, progress, lastEventId, ...nothing });
+    const { version, head } = await world.journal.load({ executable: sourceId });
+    const changes = { parts: { 'db/stale': '1' }, inbox: [], records: [] };
+    await world.journal.commit({ executable: sourceId, expectedVersion: version, head, ...changes });
   };
 
   it('let a source move: the former owner finishes its runs, and the next one continues after them', async () => {
@@ -89,7 +89,7 @@ describe('runners of one installation', () => {
       again?.end(id);
     }
     await until(() => world.open('dc_1') === 0);
-    expect(world.journal.states.get('dc_1')?.progress).toEqual({ through: 2, above: [] });
+    expect(world.journal.laneOf('dc_1').progress).toEqual({ through: 2, above: [] });
   });
 
   it('lose nothing when the state cannot be read after a conflict', async () => {
@@ -164,8 +164,8 @@ describe('runners of one installation', () => {
         ['dc_1', ['a', 'c']],
         ['dc_2', ['b', 'd']],
       ]);
-      expect(world.journal.states.get('dc_1')?.progress).toEqual({ through: 2, above: [] });
-      expect(world.journal.states.get('dc_2')?.progress).toEqual({ through: 3, above: [] });
+      expect(world.journal.laneOf('dc_1').progress).toEqual({ through: 2, above: [] });
+      expect(world.journal.laneOf('dc_2').progress).toEqual({ through: 3, above: [] });
     });
 
     it('repeat only unfinished work after a crash, although the lane goes back to its first gap', async () => {

@@ -5,7 +5,7 @@ import { all, numberOf, record } from '#libs/engines/conformance/stream-log-harn
 import { KafkaWorld } from '#libs/engines/kafka/testing/kafka-world.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { LaneTracker } from '#libs/runner/lane-tracker.js';
-import { type LaneProgress } from '#libs/runner/run-journal.js';
+import { type LaneProgress } from '#libs/runner/lane-state.js';
 import { faultOf } from '#libs/engines/faults.js';
 import { kafkaFault, type KafkaStreamLog } from '#libs/engines/kafka/index.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { START, type NewEvent, type Position } from '#libs/kernel/events.js';
+import { headOf } from '#libs/runner/lane-state.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { openEngines } from '#libs/engines/embedded/testing/open-engines.js';
@@ -173,18 +174,16 @@ const journal = async (engines: EmbeddedEngines, count: number): Promise<Row> =>
   return measure('journal commit (1 emit, 1 key, 1 inbox)', count, () =>
     closedLoop(count, 64, (n) => {
       const which = n % sources.length;
-      const sourceId = sources[which] ?? '';
+      const executable = sources[which] ?? '';
       const version = versions[which] ?? 0;
       versions[which] = version + 1;
       return engines.journal.commit({
-        sourceId,
+        executable,
         expectedVersion: version,
-        progress: { through: n, above: [] },
-        dedupe: {},
-        dbChanges: { count: String(n) },
-        lastEventId: `1763724000000-${n}`,
+        head: headOf({ progress: { through: n, above: [] }, lastEventId: `1763724000000-${n}` }),
+        parts: { 'db/count': String(n) },
         inbox: [`inv_${n}`],
-        records: [record(`emits.${sourceId}`, n)],
+        records: [record(`emits.${executable}`, n)],
       });
     }),
   );

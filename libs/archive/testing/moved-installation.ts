@@ -11,6 +11,8 @@ import { DEFAULT_RULES } from '#libs/webhooks/published.js';
 import { type PartName, PARTS } from '../archive-format.js';
 import { ArchiveReader } from '../archive-reader.js';
 import { exportInstallation, type MovedEngines } from '../export-installation.js';
+import { headOf } from '#libs/runner/lane-state.js';
+import { partsOf } from '#libs/runner/source/source-state.js';
 import { importInstallation, type Imported, sealOf } from '../import-installation.js';
 
 export const KEY = Buffer.alloc(32, 7);
@@ -137,6 +139,17 @@ export const DELAYED: DelayedEvent = {
   payload: '{"waits":"\u2028ü"}',
 };
 
+const STATE = {
+  executable: 'dc_a',
+  expectedVersion: 0,
+  inbox: ['inv_x', 'inv_y'],
+  records: [],
+  parts: partsOf({
+    dedupe: { '': { strategy: 'unique', ids: ['1', '2'] } },
+    db: { count: '4', text: '"\\u2028"' },
+  }),
+};
+
 /**
  * Fills the engines with two live sources, a live webhook and a deleted source. Of five emits, two are unrouted. The
  * third run of `dc_a` and one delivery are unfinished; another delivery waits for its next attempt.
@@ -185,16 +198,8 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
   await log.publish([record('attempts', 'wh_a', attempt, value)]);
 
   // The second and the fourth run have ended; the lane's committed offset is that of the first.
-  await journal.commit({
-    sourceId: 'dc_a',
-    expectedVersion: 0,
-    lastEventId: '4-0',
-    inbox: ['inv_x', 'inv_y'],
-    records: [],
-    progress: { through: invocations[1] ?? -1, above: [invocations[3] ?? -1] },
-    dedupe: { '': { strategy: 'unique', ids: ['1', '2'] } },
-    dbChanges: { count: '4', text: '"\\u2028"' },
-  });
+  const progress = { through: invocations[1] ?? -1, above: [invocations[3] ?? -1] };
+  await journal.commit({ ...STATE, head: headOf({ progress, lastEventId: '4-0' }) });
   await ticks.save(new Map([['dc_b/timer', 1_234]]));
   const kept = { storeId: 'ds_a', workspaceId: 'o_1', key: 'k/ü', value: '{"n":1}', expiresAt: 9e12 };
   await records.set(kept, 0);

@@ -153,17 +153,8 @@ describe('group commit', () => {
 
   it('isolates operations refused by their own rule', async () => {
     const { events, journal, stats } = await engines();
-    const commit = (sourceId: string, expectedVersion: number): Promise<void> =>
-      journal.commit({
-        sourceId,
-        expectedVersion,
-        progress: { through: 0, above: [] },
-        dedupe: {},
-        dbChanges: {},
-        lastEventId: '',
-        inbox: [],
-        records: [],
-      });
+    const commit = (executable: string, expectedVersion: number): Promise<void> =>
+      journal.commit({ executable, expectedVersion, head: '', parts: {}, inbox: [], records: [] });
     const before = stats().commits;
     const results = await Promise.allSettled([
       events.append('count-1', [event('a')], 'no_stream'),
@@ -208,16 +199,16 @@ describe('group commit', () => {
     let resets = 0;
     const group = new GroupCommit('data', db, {
       handlers: {
-        drop_source: (source) => {
-          db.sql('INSERT INTO t VALUES (?)').run(source);
+        drop_states: ([name = '']) => {
+          db.sql('INSERT INTO t VALUES (?)').run(name);
           return null;
         },
       },
       reset: () => resets++,
     });
     const ops = ['small', 'x'.repeat(200_000), 'small'].map((args) => ({
-      kind: 'drop_source' as const,
-      args,
+      kind: 'drop_states' as const,
+      args: [args],
       packed: 0,
     }));
     const { failures } = group.apply(ops, new Uint8Array());
@@ -237,9 +228,9 @@ describe('group commit', () => {
       parentPort.postMessage({ type: 'ready' });`;
     const entry = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
     const writer = await Writer.start(threadData(installation.dataDir, ['data']), (error) => fatal.push(error), entry);
-    const both = await Promise.allSettled([writer.submit('drop_source', 'a'), writer.submit('drop_source', 'b')]);
+    const both = await Promise.allSettled([writer.submit('drop_states', ['a']), writer.submit('drop_states', ['b'])]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await expect(writer.submit('drop_source', 'c')).rejects.toThrow('the writer thread ended with code 3');
+    await expect(writer.submit('drop_states', ['c'])).rejects.toThrow('the writer thread ended with code 3');
     expect(fatal.map(({ message }) => message)).toEqual(['the writer thread ended with code 3']);
     await writer.close();
   });

@@ -52,14 +52,15 @@ const checkPublished = async (engines: EmbeddedEngines, said: readonly string[])
 /** Checks that state, db and emits of a source are at the same version, because a commit is atomic. */
 const checkCommits = async (engines: EmbeddedEngines, said: readonly string[]): Promise<void> => {
   for (const sourceId of ['dc_0', 'dc_1', 'dc_2', 'dc_3']) {
-    const state = await engines.journal.load(sourceId);
+    const state = await engines.journal.load({ executable: sourceId });
     const emits = await engines.log.read(`emits.${sourceId}`, -1, 1_000_000);
     expect(emits.map(({ headers }) => Number(headers.id))).toEqual(Array.from({ length: state.version }, (_, i) => i));
-    expect(state.db.emitted).toBe(state.version === 0 ? undefined : String(state.version));
+    expect(state.parts.emitted).toBe(state.version === 0 ? undefined : String(state.version));
     const acknowledged = said.filter((line) => line.startsWith(`commit ${sourceId} `)).at(-1);
     if (acknowledged) expect(state.version).toBeGreaterThanOrEqual(Number(acknowledged.split(' ')[2]));
     const newest = `inv_${state.version - 1}`;
-    if (state.version > 0) expect(await engines.journal.seen(sourceId, [newest])).toEqual(new Set([newest]));
+    if (state.version > 0)
+      expect(await engines.journal.seen({ executable: sourceId }, [newest])).toEqual(new Set([newest]));
   }
 };
 

@@ -135,7 +135,7 @@ describe('an election of 12 s', () => {
     faults.endElection();
     await during;
 
-    expect(await journal.load('dc_1')).toMatchObject(stateAt(3));
+    expect(await journal.load({ executable: 'dc_1' })).toMatchObject(stateAt(3));
     await eventually('the emits in the log', async () => (await emitted()).length >= 3);
     expect(await emitted()).toEqual(['e0', 'e1', 'e2']);
     expect((await due.dueBy(10, 10)).map(({ id }) => id)).toEqual(['kept', 'new']);
@@ -151,9 +151,9 @@ describe.each(FAULTS)('a write that meets %s', (_name, verdict) => {
     const journal = await (await open()).openJournal(log);
     await journal.commit(commit(0));
     const seen = once(({ update }, name) => name === 'update' && update === 'run_journal', verdict);
-    await Promise.all([1, 2, 3].map((n) => journal.commit(commit(n, { dbChanges: { n: `${n}` } }))));
+    await Promise.all([1, 2, 3].map((n) => journal.commit(commit(n, { parts: { n: `${n}`, 'a.b': `${n}` } }))));
     expect(seen.met).toBe(1);
-    expect(await journal.load('dc_1')).toMatchObject(stateAt(4));
+    expect(await journal.load({ executable: 'dc_1' })).toMatchObject(stateAt(4));
     await eventually('the emits in the log', async () => (await emitted()).length >= 4);
     expect(await emitted()).toEqual(['e0', 'e1', 'e2', 'e3']);
   });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type Db } from 'mongodb';
 import { describeDelayedEvents } from '../conformance/delayed-events.suite.js';
 import { type MakeHarness } from '../conformance/harness.js';
-import { describeRunJournal, type JournalAndLog } from '../conformance/run-journal.suite.js';
+import { type JournalAndLog } from '../conformance/run-journal-commits.js';
+import { describeRunJournal } from '../conformance/run-journal.suite.js';
 import { describeDueStore } from '../conformance/due-store.suite.js';
 import {
   describeBlobStore,

@@ -3,7 +3,7 @@ import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { dedupe } from './dedupe.js';
 import { channelsToForget, DEDUPE_LIMITS, rememberedId } from './dedupe-memory.js';
 import { EventIds } from '#libs/stream-log/event-ids.js';
-import { type DedupeCache } from '../run-journal.js';
+import { type DedupeCache } from './source-state.js';
 import { noEvent, runResult } from './run-result.js';
 import { ok } from './testing/fake-sandbox.js';
 

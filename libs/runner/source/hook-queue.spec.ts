@@ -46,8 +46,8 @@ describe('hooks that arrive over the lane', () => {
     release();
     await until(() => t.acked.length === 1);
     expect(t.outcomes).toEqual([['inv_0', hookOutcome]]);
-    expect(t.journal.states.get('dc_1')?.db).toEqual({ hook: '1' });
-    expect(t.journal.states.get('dc_1')?.progress).toEqual({ through: 0, above: [] });
+    expect(t.journal.dbOf('dc_1')).toEqual({ hook: '1' });
+    expect(t.journal.laneOf('dc_1').progress).toEqual({ through: 0, above: [] });
     expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next']);
   });
 
@@ -60,7 +60,7 @@ describe('hooks that arrive over the lane', () => {
     expect(t.sandboxes.map(({ started, spec }) => [started, spec.bundleFile])).toEqual([[['inv_1'], '/blobs/next']]);
     ends[0]?.(ok());
     await until(() => t.acked.includes(0));
-    expect(t.journal.states.get('dc_1')?.progress).toEqual({ through: 1, above: [] });
+    expect(t.journal.laneOf('dc_1').progress).toEqual({ through: 1, above: [] });
   });
 
   it('run one after the other', async () => {

@@ -43,7 +43,7 @@ describe('hooks over the log', () => {
     const replies = repliesOverLog(world.log, silent);
     const runner = await world.process({ replies, auto: () => ok() });
     expect(await hooks.runHook({ ...REQUEST, hook: 'deploy' })).toEqual({ status: 'ok', logs: [] });
-    expect(world.journal.states.get('dc_1')?.db).toEqual({ hook: '1' });
+    expect(world.journal.dbOf('dc_1')).toEqual({ hook: '1' });
     await hooks.runHook(REQUEST);
     await world.invoke('dc_1', ['a']);
     await until(() => world.open('dc_1') === 0);

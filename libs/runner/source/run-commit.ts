@@ -9,11 +9,13 @@ import { withinDelayedLimits } from './delayed-limit.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { type HeardEmits, type HeardPlace, heardPlaceOf } from '../heard-emits.js';
 import { type LaneTracker } from '../lane-tracker.js';
-import { type DedupeCache, type RunCommit, type SourceState } from '../run-journal.js';
+import { type EmitProgress, headOf, heardParts, type LaneState } from '../lane-state.js';
+import { type RunCommit } from '../run-journal.js';
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type RunnerMetrics } from '../runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 import { type Execution, runResult } from './run-result.js';
+import { type DedupeCache, partsOf, type SourceState } from './source-state.js';
 import { type CommitRoutes, isEmit } from '../source-routing.js';
 
 export interface Finished {
@@ -29,7 +31,7 @@ export interface Finished {
 }
 
 /** HeardEmits holds the rest. */
-export type CommittedState = Omit<SourceState, 'heard'>;
+export type CommittedState = Omit<LaneState, 'heard' | 'own'> & SourceState;
 
 export interface CommitContext {
   readonly sourceId: string;
@@ -50,6 +52,8 @@ export interface BuiltCommit {
   readonly next: CommittedState;
   /** Emits of other sources that are heard once it is stored. */
   readonly places: readonly HeardPlace[];
+  /** The progress of their emitters that it stores. */
+  readonly heard: Readonly<Record<string, EmitProgress | null>>;
   /**
    * Errors of the executions that exceeded the limits of `$.service.db`, so their process holds content that was not
    * committed. Undefined when there are none.
@@ -121,15 +125,14 @@ export const buildCommit = async (
   const progress = tracker.progressAfter(batch.flatMap(({ invocation }) => invocation?.record ?? []));
   const lastEventId = eventIds.last();
   const expectedVersion = state.version;
-  const changes = {
-    dedupe,
-    dbChanges: withoutAbsent(dbChanges, state.db),
-    ...(places.length > 0 && { heard: heard.changesAfter(places) }),
-  };
+  const heardAfter = places.length > 0 ? heard.changesAfter(places) : {};
+  const head = headOf({ progress, lastEventId });
+  const parts = { ...heardParts(heardAfter), ...partsOf({ dedupe, db: withoutAbsent(dbChanges, state.db) }) };
   return {
-    commit: { sourceId, expectedVersion, progress, ...changes, lastEventId, inbox, records },
+    commit: { executable: sourceId, expectedVersion, head, parts, inbox, records },
     next: { version: expectedVersion + 1, progress, dedupe: forgets ? {} : caches, db: db.result(), lastEventId },
     places,
+    heard: heardAfter,
     refused,
   };
 };

@@ -8,7 +8,7 @@ import { dedupe } from './dedupe.js';
 import { emitIds } from '#libs/stream-log/emit-ids.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { faultId } from '#libs/stream-log/fault-ids.js';
-import { type DedupeCache } from '../run-journal.js';
+import { type DedupeCache } from './source-state.js';
 import { type EmitRecord } from '../source-routing.js';
 import { causesOf, type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type HookName } from '#libs/component-model/hooks.js';

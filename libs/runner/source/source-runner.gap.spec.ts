@@ -24,12 +24,12 @@ describe('a run that takes long while those after it are done', () => {
       return t.acked.length >= MOST_ABOVE && sandbox?.pending.size === 1;
     });
     expect(sandbox?.started.length).toBeLessThan(count);
-    expect(t.journal.states.get('dc_1')?.progress.above.length).toBeLessThan(MOST_ABOVE + 100);
+    expect(t.journal.laneOf('dc_1').progress.above.length).toBeLessThan(MOST_ABOVE + 100);
     await until(() => {
       endAllBut(undefined);
       return t.acked.length === count;
     });
-    expect(t.journal.states.get('dc_1')?.progress).toEqual({ through: count - 1, above: [] });
+    expect(t.journal.laneOf('dc_1').progress).toEqual({ through: count - 1, above: [] });
     await runner.close(0);
   });
 });

@@ -17,7 +17,7 @@ describe('source runner', () => {
     release();
     await until(() => t.acked.length === 2);
     expect(t.journal.records.map((record) => record.value)).toEqual(['{"n":0}', '{"n":1}']);
-    expect(t.journal.states.get('dc_1')?.progress).toEqual({ through: 1, above: [] });
+    expect(t.journal.laneOf('dc_1').progress).toEqual({ through: 1, above: [] });
   });
 
   it('repeats after a crash only the invocations that were not committed', async () => {
@@ -34,7 +34,7 @@ describe('source runner', () => {
     await second.accept([0, 1, 2].map((offset) => after.invocation(offset)));
     await until(() => after.acked.length === 3);
     expect(after.sandboxes[0]?.started).toEqual(['inv_1']);
-    expect(after.journal.states.get('dc_1')?.progress).toEqual({ through: 2, above: [] });
+    expect(after.journal.laneOf('dc_1').progress).toEqual({ through: 2, above: [] });
   });
 
   it('gives a new process the committed db, and in order the invocations that the dead one never started', async () => {
@@ -206,7 +206,7 @@ describe('source runner', () => {
     const next = definition({ bundleHash: 'next' });
     const outcome = await runner.hook('activate', next, 'o_1', 'inv_hook');
     expect(outcome.status).toBe('ok');
-    expect(t.journal.states.get('dc_1')?.db).toEqual({ hook: '1' });
+    expect(t.journal.dbOf('dc_1')).toEqual({ hook: '1' });
     expect(t.journal.records.map((record) => record.headers['channel'])).toEqual(['', '$logs']);
     await runner.accept([t.invocation(0)]);
     await until(() => t.acked.length === 1);
@@ -287,7 +287,7 @@ describe('source runner', () => {
     const dbChanges = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`k${n}`, 'x'.repeat(60_000)]));
     t.sandboxes[0]?.end('inv_0', ok({ dbChanges, emits: [{ payload: '"said"', channel: '' }] }));
     await until(() => t.acked.length === 1);
-    expect(t.journal.states.get('dc_1')?.db).toEqual({});
+    expect(t.journal.dbOf('dc_1')).toEqual({});
     const [said, , error] = t.journal.records;
     expect(said?.value).toBe('"said"');
     expect(error?.headers['channel']).toBe('$errors');

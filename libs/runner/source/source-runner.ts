@@ -13,11 +13,13 @@ import { type Invocation, type OnConflict, REPEATABLE } from '../invocation.js';
 import { RunCommitter } from '../run-committer.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunFinisher } from './run-finisher.js';
-import { type SourceState, type StateConflict } from '../run-journal.js';
+import { laneStateOf } from '../lane-state.js';
+import { type StateConflict, type StoredState } from '../run-journal.js';
 import { loggedOutcome, waitsForPackages } from './platform-outcomes.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { SourceProcess } from './source-process.js';
+import { sourceStateOf } from './source-state.js';
 import { WaitingTold } from './waiting-told.js';
 
 /**
@@ -41,18 +43,19 @@ export class SourceRunner {
   private constructor(
     readonly sourceId: string,
     private readonly deps: SourceRunnerDependencies,
-    state: SourceState,
+    stored: StoredState,
     onConflict: OnConflict,
   ) {
     const { override, invocations } = this;
-    const tracker = new LaneTracker(state.progress);
-    const heard = new HeardEmits(state.heard);
+    const { heard: heardBefore, own, ...lane } = laneStateOf(stored);
+    const tracker = new LaneTracker(lane.progress);
+    const heard = new HeardEmits(heardBefore);
     const waiting = new WaitingTold({ sourceId, delayed: deps.delayed, clock: deps.clock });
     const committer = new RunCommitter({
       sourceId,
       deps,
       delayed: waiting,
-      state,
+      state: { ...lane, ...sourceStateOf(own) },
       tracker,
       heard,
       strategy: () => (override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
@@ -100,7 +103,7 @@ export class SourceRunner {
 
   /** @param onConflict called when another process has committed: this runner ends, the caller drops its sandbox. */
   static async load(sourceId: string, deps: SourceRunnerDependencies, onConflict: OnConflict): Promise<SourceRunner> {
-    return new SourceRunner(sourceId, deps, await deps.journal.load(sourceId), onConflict);
+    return new SourceRunner(sourceId, deps, await deps.journal.load({ executable: sourceId }), onConflict);
   }
 
   /** True once it accepts no more invocations. */
@@ -118,7 +121,10 @@ export class SourceRunner {
   /** Accepts invocations in lane order. Accepts none when it returns false (closed) or rejects (journal not readable). */
   async accept(invocations: readonly Invocation[]): Promise<boolean> {
     const repeatable = invocations.filter((i) => REPEATABLE.has(i.headers.kind)).map((i) => i.headers.id);
-    const seen = repeatable.length > 0 ? await this.deps.journal.seen(this.sourceId, repeatable) : new Set<string>();
+    const seen =
+      repeatable.length > 0
+        ? await this.deps.journal.seen({ executable: this.sourceId }, repeatable)
+        : new Set<string>();
     if (this.closed) return false;
     for (const invocation of invocations) this.admit(invocation, seen);
     this.dispatcher.dispatch();

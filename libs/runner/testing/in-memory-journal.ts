@@ -1,23 +1,29 @@
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { failIfTooLarge, type RunCommit, type RunJournal, type SourceState, StateConflict } from '../run-journal.js';
+import { type LaneState, laneStateOf } from '../lane-state.js';
+import { type SourceState, sourceStateOf } from '../source/source-state.js';
+import {
+  failIfTooLarge,
+  isNameOfRun,
+  nameOf,
+  namesOfRuns,
+  type RunCommit,
+  type RunJournal,
+  StateConflict,
+  type StateKey,
+  type StoredRun,
+  type StoredState,
+} from '../run-journal.js';
 
-const EMPTY: SourceState = {
-  version: 0,
-  progress: { through: -1, above: [] },
-  dedupe: {},
-  db: {},
-  heard: {},
-  lastEventId: '',
-};
+const EMPTY: StoredState = { version: 0, head: '', parts: {} };
 
-/** Number of a source's newest invocation ids that are remembered. */
+/** Number of a state's newest invocation ids that are remembered. */
 const REMEMBERED = 1_000;
 
 /** A RunJournal for specs, with failures on demand. Commits survive a new runner, as after a crash. */
 export class InMemoryJournal implements RunJournal {
-  readonly states = new Map<string, SourceState>();
+  readonly states = new Map<string, StoredState>();
   readonly remembered = new Map<string, Set<string>>();
   readonly commits: RunCommit[] = [];
   /** Number of next commits that fail, as on a full disk. */
@@ -39,20 +45,30 @@ export class InMemoryJournal implements RunJournal {
     return this.commits.flatMap(({ records }) => records);
   }
 
-  async load(sourceId: string): Promise<SourceState> {
+  /** Where an executable is in its lane. */
+  laneOf(executable: string): LaneState {
+    return laneStateOf(this.states.get(executable) ?? EMPTY);
+  }
+
+  /** `$.service.db` of a source. */
+  dbOf(executable: string): SourceState['db'] {
+    return sourceStateOf(this.laneOf(executable).own).db;
+  }
+
+  async load(key: StateKey): Promise<StoredState> {
     if (this.failuresToLoad > 0) {
       this.failuresToLoad--;
       throw new Error('the journal cannot be read');
     }
-    return this.states.get(sourceId) ?? EMPTY;
+    return this.states.get(nameOf(key)) ?? EMPTY;
   }
 
-  async seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
+  async seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.failuresToAsk > 0) {
       this.failuresToAsk--;
       throw new Error('the journal cannot be read');
     }
-    const known = this.remembered.get(sourceId) ?? new Set<string>();
+    const known = this.remembered.get(nameOf(key)) ?? new Set<string>();
     return new Set(invocationIds.filter((id) => known.has(id)));
   }
 
@@ -65,48 +81,54 @@ export class InMemoryJournal implements RunJournal {
       throw new Error('disk is full');
     }
     failIfTooLarge(commit);
-    const state = this.states.get(commit.sourceId) ?? EMPTY;
-    if (state.version !== commit.expectedVersion) {
-      throw new StateConflict(commit.sourceId, commit.expectedVersion, state.version);
+    const name = nameOf(commit);
+    const { version, parts: before } = this.states.get(name) ?? EMPTY;
+    if (version !== commit.expectedVersion) throw new StateConflict(name, commit.expectedVersion, version);
+    const parts = dictionary(before);
+    for (const [part, text] of Object.entries(commit.parts)) {
+      delete parts[part];
+      if (text !== null) parts[part] = text;
     }
-    const db = dictionary(state.db);
-    for (const [key, value] of Object.entries(commit.dbChanges)) {
-      if (value === null) delete db[key];
-      else db[key] = value;
-    }
-    const dedupe = dictionary(state.dedupe);
-    for (const [channel, cache] of Object.entries(commit.dedupe)) {
-      delete dedupe[channel];
-      if (cache !== null) dedupe[channel] = cache;
-    }
-    const heard = dictionary(state.heard);
-    for (const [key, changed] of Object.entries(commit.heard ?? {})) {
-      if (changed === null) delete heard[key];
-      else heard[key] = changed;
-    }
-    const { progress, lastEventId } = commit;
-    this.states.set(commit.sourceId, { version: state.version + 1, progress, dedupe, db, heard, lastEventId });
-    const inbox = this.remembered.get(commit.sourceId) ?? new Set<string>();
+    this.states.set(name, { version: version + 1, head: commit.head, parts: { ...parts } });
+    const inbox = this.remembered.get(name) ?? new Set<string>();
     for (const id of commit.inbox) {
       // A repeated id counts as new.
       inbox.delete(id);
       inbox.add(id);
     }
-    this.remembered.set(commit.sourceId, new Set([...inbox].slice(-REMEMBERED)));
+    this.remembered.set(name, new Set([...inbox].slice(-REMEMBERED)));
     this.log.append(commit.records);
     this.commits.push(commit);
   }
 
-  async *sources(): AsyncIterable<string> {
-    yield* this.states.keys();
+  async runs(executable: string, after: string, limit: number): Promise<readonly StoredRun[]> {
+    const { above, below } = namesOfRuns(executable);
+    return [...this.states]
+      .filter(([name]) => name > above + after && name < below)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .slice(0, limit)
+      .map(([name, { version, head }]) => ({ run: name.slice(above.length), version, head }));
   }
 
-  async inbox(sourceId: string): Promise<readonly string[]> {
-    return [...(this.remembered.get(sourceId) ?? [])];
+  async *executables(): AsyncIterable<string> {
+    for (const name of this.states.keys()) if (!isNameOfRun(name)) yield name;
   }
 
-  async drop(sourceId: string): Promise<void> {
-    this.states.delete(sourceId);
-    this.remembered.delete(sourceId);
+  async inbox(key: StateKey): Promise<readonly string[]> {
+    return [...(this.remembered.get(nameOf(key)) ?? [])];
+  }
+
+  async dropRun(key: Required<StateKey>): Promise<void> {
+    this.forget(nameOf(key));
+  }
+
+  async drop(executable: string): Promise<void> {
+    const { above, below } = namesOfRuns(executable);
+    for (const name of this.states.keys()) if (name === executable || (name > above && name < below)) this.forget(name);
+  }
+
+  private forget(name: string): void {
+    this.states.delete(name);
+    this.remembered.delete(name);
   }
 }

@@ -6,12 +6,10 @@ import { enginesForEach } from '../testing/engines-for-each.js';
 const data = enginesForEach('run-journal');
 
 const commit = (expectedVersion: number, topics: readonly string[]): RunCommit => ({
-  sourceId: 'dc_1',
+  executable: 'dc_1',
   expectedVersion,
-  progress: { through: expectedVersion, above: [] },
-  dedupe: {},
-  dbChanges: {},
-  lastEventId: '',
+  head: String(expectedVersion),
+  parts: {},
   inbox: [],
   records: topics.map((topic, n) => ({ topic, key: 'k', headers: {}, value: `"${expectedVersion}.${n}"` })),
 });

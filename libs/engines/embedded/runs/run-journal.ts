@@ -1,24 +1,29 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import {
-  type DedupeCache,
   failIfTooLarge,
+  isNameOfRun,
+  nameOf,
+  namesOfRuns,
   type RunCommit,
   type RunJournal,
-  type SourceState,
+  type StateKey,
+  type StoredRun,
+  type StoredState,
 } from '#libs/runner/run-journal.js';
 import { pagesByKey } from '../pages.js';
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { type EmbeddedStreamLog } from '../stream-log/stream-log.js';
 import { type OnWritten, type Writer } from '../writer/writer.js';
 
+const DROPPED_AT_ONCE = 500;
+
 interface StateRow {
+  readonly name: string;
   readonly version: number;
-  readonly through: number;
-  readonly above: string;
-  readonly last_event_id: string;
+  readonly head: string;
 }
 
-/** RunJournal in data.db. A commit writes state, caches, db keys, inbox and emits in one transaction. */
+/** RunJournal in data.db. A commit writes a state, its inbox and its records in one transaction. */
 export class EmbeddedRunJournal implements RunJournal {
   constructor(
     private readonly writer: Writer,
@@ -27,68 +32,35 @@ export class EmbeddedRunJournal implements RunJournal {
     private readonly clock: Clock,
   ) {}
 
-  async load(sourceId: string): Promise<SourceState> {
-    const row = this.reader.sql('SELECT * FROM source_state WHERE source = ?').get<StateRow>(sourceId);
-    const dedupe = this.reader
-      .sql('SELECT channel, cache FROM source_dedupe WHERE source = ?')
-      .all<{ channel: string | Uint8Array; cache: string }>(sourceId);
-    const db = this.reader
-      .sql('SELECT key, value FROM source_db WHERE source = ?')
-      .all<{ key: string | Uint8Array; value: string }>(sourceId);
-    const heard = this.reader
-      .sql('SELECT key, through, above FROM source_heard WHERE source = ?')
-      .all<{ key: string; through: string; above: string }>(sourceId);
+  async load(key: StateKey): Promise<StoredState> {
+    const name = nameOf(key);
+    const row = this.reader.sql('SELECT version, head FROM states WHERE name = ?').get<StateRow>(name);
+    const parts = this.reader
+      .sql('SELECT part, text FROM state_parts WHERE name = ?')
+      .all<{ part: string | Uint8Array; text: string }>(name);
     return {
       version: row?.version ?? 0,
-      progress: { through: row?.through ?? -1, above: row ? (JSON.parse(row.above) as number[]) : [] },
-      dedupe: Object.fromEntries(
-        dedupe.map(({ channel, cache }) => [textIn(channel), JSON.parse(cache) as DedupeCache]),
-      ),
-      db: Object.fromEntries(db.map(({ key, value }) => [textIn(key), value])),
-      heard: Object.fromEntries(
-        heard.map(({ key, through, above }) => [key, { through, above: JSON.parse(above) as string[] }]),
-      ),
-      lastEventId: row?.last_event_id ?? '',
+      head: row?.head ?? '',
+      parts: Object.fromEntries(parts.map(({ part, text }) => [textIn(part), text])),
     };
   }
 
-  async seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
+  async seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = this.reader
-      .sql('SELECT invocation FROM source_inbox WHERE source = ? AND invocation IN (SELECT value FROM json_each(?))')
-      .all<{ invocation: string }>(sourceId, JSON.stringify(invocationIds));
+      .sql('SELECT invocation FROM state_inbox WHERE name = ? AND invocation IN (SELECT value FROM json_each(?))')
+      .all<{ invocation: string }>(nameOf(key), JSON.stringify(invocationIds));
     return new Set(rows.map(({ invocation }) => invocation));
   }
 
   async commit(commit: RunCommit): Promise<void> {
-    const { sourceId, expectedVersion, progress, lastEventId, inbox, records } = commit;
+    const { expectedVersion, head, inbox, records } = commit;
     failIfTooLarge(commit);
     const at = this.clock.now();
     const prepared = await this.log.prepareAll(records, at);
-    let bytes = 300 + prepared.bytes;
-    const dedupe: (string | null)[] = [];
-    for (const [channel, cache] of Object.entries(commit.dedupe)) {
-      const text = cache === null ? null : JSON.stringify(cache);
-      bytes += text?.length ?? 0;
-      dedupe.push(channel, text);
-    }
-    const db = Object.entries(commit.dbChanges).flat();
-    const heard = Object.entries(commit.heard ?? {}).flatMap(([key, progress]) => [
-      key,
-      progress?.through ?? null,
-      progress ? JSON.stringify(progress.above) : null,
-    ]);
-    for (const text of [...db, ...heard]) bytes += text?.length ?? 0;
-    const args = {
-      sourceId,
-      expectedVersion,
-      lastEventId,
-      inbox,
-      through: progress.through,
-      above: progress.above.length === 0 ? '[]' : JSON.stringify(progress.above),
-      dedupe,
-      db,
-      heard,
-    };
+    const parts = Object.entries(commit.parts).flat();
+    let bytes = 300 + prepared.bytes + head.length;
+    for (const text of parts) bytes += text?.length ?? 0;
+    const args = { name: nameOf(commit), expectedVersion, head, parts, inbox };
     return new Promise((resolve, reject) => {
       const written: OnWritten<'run'> = (error, offsets) => {
         if (error || offsets === undefined) {
@@ -102,26 +74,42 @@ export class EmbeddedRunJournal implements RunJournal {
     });
   }
 
-  async *sources(): AsyncIterable<string> {
-    const page = this.reader.sql(
-      'SELECT source FROM source_state WHERE source > ? AND source <= ? ORDER BY source LIMIT ?',
-    );
-    const rows = pagesByKey<{ source: string }>(
-      this.reader.sql('SELECT max(source) AS last FROM source_state').get<{ last: string | null }>()?.last,
-      (after, last, limit) => page.all(after, last, limit),
-      ({ source }) => source,
-    );
-    for (const { source } of rows) yield source;
+  async runs(executable: string, after: string, limit: number): Promise<readonly StoredRun[]> {
+    const { above, below } = namesOfRuns(executable);
+    return this.reader
+      .sql('SELECT name, version, head FROM states WHERE name > ? AND name < ? ORDER BY name LIMIT ?')
+      .all<StateRow>(above + after, below, limit)
+      .map(({ name, version, head }) => ({ run: name.slice(above.length), version, head }));
   }
 
-  async inbox(sourceId: string): Promise<readonly string[]> {
+  async *executables(): AsyncIterable<string> {
+    const page = this.reader.sql('SELECT name FROM states WHERE name > ? AND name <= ? ORDER BY name LIMIT ?');
+    const rows = pagesByKey<{ name: string }>(
+      this.reader.sql('SELECT max(name) AS last FROM states').get<{ last: string | null }>()?.last,
+      (after, last, limit) => page.all(after, last, limit),
+      ({ name }) => name,
+    );
+    for (const { name } of rows) if (!isNameOfRun(name)) yield name;
+  }
+
+  async inbox(key: StateKey): Promise<readonly string[]> {
     return this.reader
-      .sql('SELECT invocation FROM source_inbox WHERE source = ? ORDER BY seq')
-      .all<{ invocation: string }>(sourceId)
+      .sql('SELECT invocation FROM state_inbox WHERE name = ? ORDER BY seq')
+      .all<{ invocation: string }>(nameOf(key))
       .map(({ invocation }) => invocation);
   }
 
-  async drop(sourceId: string): Promise<void> {
-    await this.writer.submit('drop_source', sourceId);
+  async dropRun(key: Required<StateKey>): Promise<void> {
+    await this.writer.submit('drop_states', [nameOf(key)]);
+  }
+
+  /** Deletes page by page, because other writes wait for each page. */
+  async drop(executable: string): Promise<void> {
+    for (;;) {
+      const runs = await this.runs(executable, '', DROPPED_AT_ONCE);
+      const names = runs.map(({ run }) => nameOf({ executable, run }));
+      await this.writer.submit('drop_states', runs.length < DROPPED_AT_ONCE ? [...names, executable] : names);
+      if (runs.length < DROPPED_AT_ONCE) return;
+    }
   }
 }

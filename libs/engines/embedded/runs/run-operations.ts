@@ -4,60 +4,58 @@ import { type Ops } from '../writer/ops.js';
 import { type RecordAppender } from '../stream-log/record-operations.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
-/** A source remembers at least this many of its newest invocation ids, and at most half as many again. */
+/** A state remembers at least this many of its newest invocation ids, and at most half as many again. */
 export const INBOX_KEPT = 1000;
 const INBOX_SLACK = 500;
 
+const TABLES = ['states', 'state_parts', 'state_inbox'] as const;
+
 interface State {
-  version: number;
-  through: number;
-  above: string;
-  lastEventId: string;
+  readonly version: number;
+  readonly head: string;
 }
 
-/** Writes of the run journal in data.db. Its emits go to the stream log's table in the same transaction. */
+/** Writes of the run journal in data.db. Its records go to the stream log's table in the same transaction. */
 export const runOperations = (db: Database, log: RecordAppender): FileOperations => {
   const versions = new BoundedMap<string, number>(10_000);
   const inboxes = new BoundedMap<string, { seq: number; count: number }>(10_000);
-  /** States not written yet. A source that commits ten times in one group has its state row written once. */
+  /** States not written yet. A source that commits ten times in one group has its row written once. */
   const unwritten = new Map<string, State>();
 
-  const versionOf = (source: string): number =>
-    unwritten.get(source)?.version ??
-    versions.get(source) ??
-    db.sql('SELECT version FROM source_state WHERE source = ?').get<{ version: number }>(source)?.version ??
+  const versionOf = (name: string): number =>
+    unwritten.get(name)?.version ??
+    versions.get(name) ??
+    db.sql('SELECT version FROM states WHERE name = ?').get<{ version: number }>(name)?.version ??
     0;
 
   const run = (commit: Ops['run']['args'], records: Buffer): Ops['run']['result'] => {
-    const { sourceId: source, expectedVersion: expected } = commit;
-    const actual = versionOf(source);
-    if (actual !== expected) throw new Refused({ rule: 'state', source, expected, actual });
-    const { through, above, lastEventId } = commit;
-    unwritten.set(source, { version: actual + 1, through, above, lastEventId });
-    writeCaches(db, commit);
-    writeHeard(db, commit);
-    if (commit.inbox.length > 0) remember(db, inboxes, source, commit.inbox);
+    const { name, expectedVersion: expected, head, inbox } = commit;
+    const actual = versionOf(name);
+    if (actual !== expected) throw new Refused({ rule: 'state', name, expected, actual });
+    unwritten.set(name, { version: actual + 1, head });
+    writeParts(db, commit);
+    if (inbox.length > 0) remember(db, inboxes, name, inbox);
     return log.append(records);
   };
 
   return {
     handlers: {
       run,
-      drop_source: (source) => {
-        for (const table of ['source_state', 'source_dedupe', 'source_db', 'source_inbox', 'source_heard']) {
-          db.sql(`DELETE FROM ${table} WHERE source = ?`).run(source);
+      drop_states: (names) => {
+        for (const name of names) {
+          for (const table of TABLES) db.sql(`DELETE FROM ${table} WHERE name = ?`).run(name);
+          unwritten.delete(name);
+          versions.delete(name);
+          inboxes.delete(name);
         }
-        unwritten.delete(source);
-        versions.delete(source);
-        inboxes.delete(source);
         return null;
       },
     },
     beforeCommit: () => {
-      const upsert = db.sql('INSERT OR REPLACE INTO source_state VALUES (?, ?, ?, ?, ?)');
-      for (const [source, { version, through, above, lastEventId }] of unwritten) {
-        upsert.run(source, version, through, above, lastEventId);
-        versions.set(source, version);
+      const upsert = db.sql('INSERT OR REPLACE INTO states VALUES (?, ?, ?)');
+      for (const [name, { version, head }] of unwritten) {
+        upsert.run(name, version, head);
+        versions.set(name, version);
       }
       unwritten.clear();
     },
@@ -69,48 +67,35 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
   };
 };
 
-const writeCaches = (db: Database, { sourceId, dedupe, db: changes }: Ops['run']['args']): void => {
-  for (let i = 0; i < dedupe.length; i += 2) {
-    const [channel, cache] = [dedupe[i] ?? '', dedupe[i + 1] ?? null];
-    if (cache === null) db.sql('DELETE FROM source_dedupe WHERE source = ? AND channel = ?').run(sourceId, channel);
-    else db.sql('INSERT OR REPLACE INTO source_dedupe VALUES (?, ?, ?)').run(sourceId, channel, cache);
-  }
-  for (let i = 0; i < changes.length; i += 2) {
-    const [key, value] = [changes[i] ?? '', changes[i + 1] ?? null];
-    if (value === null) db.sql('DELETE FROM source_db WHERE source = ? AND key = ?').run(sourceId, key);
-    else db.sql('INSERT OR REPLACE INTO source_db VALUES (?, ?, ?)').run(sourceId, key, value);
-  }
-};
-
-const writeHeard = (db: Database, { sourceId, heard }: Ops['run']['args']): void => {
-  for (let i = 0; i < heard.length; i += 3) {
-    const [key, through, above] = [heard[i] ?? '', heard[i + 1] ?? null, heard[i + 2] ?? ''];
-    if (through === null) db.sql('DELETE FROM source_heard WHERE source = ? AND key = ?').run(sourceId, key);
-    else db.sql('INSERT OR REPLACE INTO source_heard VALUES (?, ?, ?, ?)').run(sourceId, key, through, above);
+const writeParts = (db: Database, { name, parts }: Ops['run']['args']): void => {
+  for (let i = 0; i < parts.length; i += 2) {
+    const [part, text] = [parts[i] ?? '', parts[i + 1] ?? null];
+    if (text === null) db.sql('DELETE FROM state_parts WHERE name = ? AND part = ?').run(name, part);
+    else db.sql('INSERT OR REPLACE INTO state_parts VALUES (?, ?, ?)').run(name, part, text);
   }
 };
 
 const remember = (
   db: Database,
   inboxes: BoundedMap<string, { seq: number; count: number }>,
-  source: string,
+  name: string,
   invocations: readonly string[],
 ): void => {
-  let inbox = inboxes.get(source);
+  let inbox = inboxes.get(name);
   if (!inbox) {
     const row = db
-      .sql('SELECT coalesce(max(seq), 0) AS seq, count(*) AS count FROM source_inbox WHERE source = ?')
-      .get<{ seq: number; count: number }>(source);
+      .sql('SELECT coalesce(max(seq), 0) AS seq, count(*) AS count FROM state_inbox WHERE name = ?')
+      .get<{ seq: number; count: number }>(name);
     inbox = row ?? { seq: 0, count: 0 };
-    inboxes.set(source, inbox);
+    inboxes.set(name, inbox);
   }
-  const insert = db.sql('INSERT OR REPLACE INTO source_inbox VALUES (?, ?, ?)');
-  for (const invocation of invocations) insert.run(source, invocation, ++inbox.seq);
+  const insert = db.sql('INSERT OR REPLACE INTO state_inbox VALUES (?, ?, ?)');
+  for (const invocation of invocations) insert.run(name, invocation, ++inbox.seq);
   inbox.count += invocations.length;
   if (inbox.count < INBOX_KEPT + INBOX_SLACK) return;
   const oldestKept = db
-    .sql('SELECT seq FROM source_inbox WHERE source = ? ORDER BY seq DESC LIMIT 1 OFFSET ?')
-    .get<{ seq: number }>(source, INBOX_KEPT - 1);
-  if (oldestKept) db.sql('DELETE FROM source_inbox WHERE source = ? AND seq < ?').run(source, oldestKept.seq);
+    .sql('SELECT seq FROM state_inbox WHERE name = ? ORDER BY seq DESC LIMIT 1 OFFSET ?')
+    .get<{ seq: number }>(name, INBOX_KEPT - 1);
+  if (oldestKept) db.sql('DELETE FROM state_inbox WHERE name = ? AND seq < ?').run(name, oldestKept.seq);
   inbox.count = INBOX_KEPT;
 };

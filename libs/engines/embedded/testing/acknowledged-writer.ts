@@ -42,20 +42,18 @@ const publish = async (): Promise<void> => {
   }
 };
 
-/** Keeps three commits in flight, each with one emit and the number of emits so far as a db key. */
+/** Keeps three commits in flight, each with one emit and the number of emits so far as a part of the state. */
 const commit = async (sourceId: string): Promise<void> => {
   const topic = `emits.${sourceId}`;
   await engines.log.createTopic(topic, {});
-  const { version: first } = await engines.journal.load(sourceId);
+  const { version: first } = await engines.journal.load({ executable: sourceId });
   const pending: Promise<unknown>[] = [];
   for (let version = first; ; version++) {
     const done = engines.journal.commit({
-      sourceId,
+      executable: sourceId,
       expectedVersion: version,
-      progress: { through: version, above: [] },
-      dedupe: {},
-      dbChanges: { emitted: String(version + 1) },
-      lastEventId: String(version),
+      head: String(version),
+      parts: { emitted: String(version + 1) },
       inbox: [`inv_${version}`],
       records: [{ topic, key: sourceId, headers: { id: String(version) }, value: '{}' }],
     });

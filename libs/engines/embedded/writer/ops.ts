@@ -38,19 +38,11 @@ export interface Ops {
   group: { args: { name: string; topics: string[]; prefix: boolean; at: number }; result: null };
   /** The emits are packed. */
   run: {
-    args: Omit<RunCommit, 'records' | 'dedupe' | 'dbChanges' | 'heard' | 'progress'> & {
-      through: number;
-      above: string;
-      /** `[channel, cache, …]` */
-      dedupe: (string | null)[];
-      /** `[key, value or null, …]` */
-      db: (string | null)[];
-      /** `[key, through or null, above, …]` */
-      heard: (string | null)[];
-    };
+    /** Parts are `[name, text or null, …]`. */
+    args: Pick<RunCommit, 'expectedVersion' | 'head' | 'inbox'> & { name: string; parts: (string | null)[] };
     result: Offsets;
   };
-  drop_source: { args: string; result: null };
+  drop_states: { args: readonly string[]; result: null };
   /** `[id, owner, kind, due, record, bytes of the record, …]` */
   due_put: { args: (string | number)[]; result: WaitingBytes };
   /** Id, `since` as it was read, and the new `since`, for each entry. */
@@ -121,7 +113,7 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   drop: 'data',
   group: 'data',
   run: 'data',
-  drop_source: 'data',
+  drop_states: 'data',
   due_put: 'data',
   due_out: 'data',
   due_remove: 'data',
@@ -157,7 +149,7 @@ export interface Op<K extends OpKind = OpKind> {
 /** Why an operation was refused by its own rule or could not be written. */
 export type Failure =
   | { readonly rule: 'revision'; readonly stream: string; readonly expected: number; readonly actual: number }
-  | { readonly rule: 'state'; readonly source: string; readonly expected: number; readonly actual: number }
+  | { readonly rule: 'state'; readonly name: string; readonly expected: number; readonly actual: number }
   | {
       readonly rule: 'checkpoint';
       readonly collection: string;

@@ -22,7 +22,7 @@ export const refusal = (failure: Failure): Error => {
     case 'revision':
       return new RevisionConflict(failure.stream, toRevision(failure.expected), toRevision(failure.actual));
     case 'state':
-      return new StateConflict(failure.source, failure.expected, failure.actual);
+      return new StateConflict(failure.name, failure.expected, failure.actual);
     case 'checkpoint':
       return new CheckpointConflict(failure.collection, failure.expected, failure.actual);
     case 'data_store':

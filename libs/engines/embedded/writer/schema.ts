@@ -9,7 +9,7 @@ export const FILES: readonly FileName[] = ['events', 'data', 'read'];
 export const synchronousOf = (file: FileName): 'FULL' | 'NORMAL' => (file === 'read' ? 'NORMAL' : 'FULL');
 
 /** Number of the schema of all files. Raise it when the tables of one change. */
-export const SCHEMA = 2;
+export const SCHEMA = 3;
 
 const EVENTS = `
   CREATE TABLE events(
@@ -38,18 +38,11 @@ const DATA = `
   CREATE TABLE commits(
     topic INTEGER NOT NULL, grp TEXT NOT NULL, committed INTEGER NOT NULL, PRIMARY KEY (topic, grp)) WITHOUT ROWID;
 
-  CREATE TABLE source_state(
-    source TEXT PRIMARY KEY, version INTEGER NOT NULL, through INTEGER NOT NULL, above TEXT NOT NULL,
-    last_event_id TEXT NOT NULL);
-  CREATE TABLE source_dedupe(
-    source TEXT NOT NULL, channel TEXT NOT NULL, cache TEXT NOT NULL, PRIMARY KEY (source, channel));
-  CREATE TABLE source_db(source TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (source, key));
-  CREATE TABLE source_inbox(
-    source TEXT NOT NULL, invocation TEXT NOT NULL, seq INTEGER NOT NULL,
-    PRIMARY KEY (source, invocation)) WITHOUT ROWID;
-  CREATE TABLE source_heard(
-    source TEXT NOT NULL, key TEXT NOT NULL, through TEXT NOT NULL, above TEXT NOT NULL,
-    PRIMARY KEY (source, key)) WITHOUT ROWID;
+  -- A name is that of an executable, or of one of its runs (runner/run-journal.ts).
+  CREATE TABLE states(name TEXT PRIMARY KEY, version INTEGER NOT NULL, head TEXT NOT NULL);
+  CREATE TABLE state_parts(name TEXT NOT NULL, part TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (name, part));
+  CREATE TABLE state_inbox(
+    name TEXT NOT NULL, invocation TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (name, invocation)) WITHOUT ROWID;
 
   -- \`since\` is when an entry is due next, which is later than due_at while it is out. The indexes carry the owner, so
   -- owners are passed over, and the size, so all bytes are summed at start, without touching the records.

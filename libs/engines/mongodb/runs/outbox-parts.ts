@@ -9,7 +9,8 @@ const PART_BYTES = 2 << 20;
 
 export interface OutboxPart {
   readonly _id: string;
-  readonly source: string;
+  /** Name of the state. */
+  readonly state: string;
   /** The version that the commit makes unless it is refused. */
   readonly seq: number;
   readonly token: string;
@@ -18,20 +19,20 @@ export interface OutboxPart {
 
 const idOf = (token: string, part: number): string => `${token}/${part}`;
 
-/** Records of commits that are too large for the source's document. Written before the commit that refers to them. */
+/** Records of commits that are too large for the document of their state. Written before the commit that refers to them. */
 export class OutboxParts {
   constructor(private readonly parts: Collection<OutboxPart>) {}
 
   /** Resolves with the number of parts once all of them are durable. */
-  async write(source: string, seq: number, token: string, records: readonly LogRecord[]): Promise<number> {
+  async write(state: string, seq: number, token: string, records: readonly LogRecord[]): Promise<number> {
     const texts = splitRecords(records, PART_BYTES);
     for (const [part, text] of texts.entries()) {
-      await this.parts.insertOne({ _id: idOf(token, part), source, seq, token, records: text });
+      await this.parts.insertOne({ _id: idOf(token, part), state, seq, token, records: text });
     }
     return texts.length;
   }
 
-  /** Returns undefined when the parts are gone, because the source was dropped. */
+  /** Returns undefined when the parts are gone, because the state was dropped. */
   async read(token: string, count: number): Promise<LogRecord[] | undefined> {
     const records: LogRecord[] = [];
     for (let part = 0; part < count; part++) {
@@ -46,18 +47,22 @@ export class OutboxParts {
     if (tokens.length > 0) await this.parts.deleteMany({ token: { $in: [...tokens] } });
   }
 
-  async removeSource(source: string): Promise<void> {
-    await repeated(() => this.parts.deleteMany({ source }));
+  async removeState(state: string): Promise<void> {
+    await repeated(() => this.parts.deleteMany({ state }));
+  }
+
+  async removeBetween(above: string, below: string): Promise<void> {
+    await repeated(() => this.parts.deleteMany({ state: { $gt: above, $lt: below } }));
   }
 
   /**
-   * Removes the parts of commits that were refused, or whose process died before the commit's own write. The source has
+   * Removes the parts of commits that were refused, or whose process died before the commit's own write. The state has
    * reached that version without them, so no commit can refer to them any more. Parts of later versions stay.
    */
   async sweep(documents: Collection<RunDocument>): Promise<void> {
-    for await (const part of documentsById(this.parts, ['source', 'seq', 'token'])) {
+    for await (const part of documentsById(this.parts, ['state', 'seq', 'token'])) {
       const document = await documents.findOne(
-        { _id: part.source },
+        { _id: part.state },
         { projection: { version: 1, outbox: 1 }, readConcern: 'majority' },
       );
       if (!document || document.version < part.seq) continue;

@@ -62,7 +62,7 @@ describe('an answer that is lost', () => {
     if (version === 1) await world.committed(0);
     const journal = world.journal({ limits: { idleMs: 60_000 } }, { db: failing('run_journal', operation, done) });
     await journal.commit(commit(version));
-    expect(await journal.load('dc_1')).toMatchObject(stateAt(version + 1));
+    expect(await journal.load({ executable: 'dc_1' })).toMatchObject(stateAt(version + 1));
     await journal.drained();
     expect((await world.emitted()).filter((id) => id === `e${version}`)).toEqual([`e${version}`]);
   });
@@ -72,29 +72,29 @@ describe('two owners', () => {
   it('commit each version once', async () => {
     const owners = Array.from({ length: 4 }, () => world.journal());
     for (let version = 0; version < 8; version++) {
-      await Promise.all(owners.map((owner) => owner.load('dc_1')));
+      await Promise.all(owners.map((owner) => owner.load({ executable: 'dc_1' })));
       const results = await Promise.allSettled(
-        owners.map((owner, n) => owner.commit(commit(version, { dbChanges: { by: `${n}` } }))),
+        owners.map((owner, n) => owner.commit(commit(version, { parts: { by: `${n}` } }))),
       );
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       for (const result of results) {
         if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(StateConflict);
       }
       const winner = results.findIndex(({ status }) => status === 'fulfilled');
-      expect((await owners[0]?.load('dc_1'))?.db).toEqual({ by: `${winner}` });
+      expect((await owners[0]?.load({ executable: 'dc_1' }))?.parts).toEqual({ by: `${winner}` });
     }
   });
 
   it('the second finds what the first committed, also when it had loaded before', async () => {
     const [first, second] = [world.journal(), world.journal()];
-    await first.load('dc_1');
-    await second.load('dc_1');
+    await first.load({ executable: 'dc_1' });
+    await second.load({ executable: 'dc_1' });
     await first.commit(commit(0));
-    expect(await second.load('dc_1')).toMatchObject(stateAt(1));
-    expect(await second.seen('dc_1', ['inv_0'])).toEqual(new Set(['inv_0']));
+    expect(await second.load({ executable: 'dc_1' })).toMatchObject(stateAt(1));
+    expect(await second.seen({ executable: 'dc_1' }, ['inv_0'])).toEqual(new Set(['inv_0']));
     await second.commit(commit(1));
     await expect(first.commit(commit(1))).rejects.toMatchObject({ expected: 1, actual: 2 });
-    expect(await first.load('dc_1')).toMatchObject(stateAt(2));
+    expect(await first.load({ executable: 'dc_1' })).toMatchObject(stateAt(2));
     await first.commit(commit(2));
     await Promise.all([first.drained(), second.drained()]);
     expect([...new Set(await world.emitted())]).toEqual(['e0', 'e1', 'e2']);
@@ -126,8 +126,8 @@ describe('a log that cannot be written to', () => {
     await journal.commit(commit(1, { records: [emit(1, 1000)] }));
     let written = false;
     const third = journal.commit(commit(2)).then(() => (written = true));
-    await journal.commit(commit(0, { sourceId: 'dc_2', records: [] }));
-    await journal.load('dc_2');
+    await journal.commit(commit(0, { executable: 'dc_2', records: [] }));
+    await journal.load({ executable: 'dc_2' });
     expect(written).toBe(false);
     publish();
     await third;
@@ -145,7 +145,7 @@ describe('the outbox', () => {
     await journal.commit(commit(1, { records: [] }));
     expect(await world.outbox()).toEqual([]);
     const idle = world.journal();
-    await idle.load('dc_1');
+    await idle.load({ executable: 'dc_1' });
     await idle.commit(commit(2));
     await eventually('an empty outbox', async () => (await world.outbox()).length === 0);
     const marks = world.db.collection('run_journal').countDocuments({ outboxMark: { $gt: '' } });
@@ -208,7 +208,7 @@ describe('the outbox', () => {
     await journal.commit(commit(0, { records: large }));
     await journal.drop('dc_1');
     expect(await world.partCount()).toBe(0);
-    expect((await journal.load('dc_1')).version).toBe(0);
+    expect((await journal.load({ executable: 'dc_1' })).version).toBe(0);
     await journal.commit(commit(0));
     await journal.drained();
     expect(await world.emitted()).toEqual(['e0']);

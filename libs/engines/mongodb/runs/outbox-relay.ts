@@ -17,7 +17,7 @@ export interface Relayed {
   readonly token: string | undefined;
 }
 
-/** Publishes the outbox of one source to the log in order, one call at a time, retrying until it succeeds. */
+/** Publishes the outbox of one state to the log in order, one call at a time, retrying until it succeeds. */
 export class OutboxRelay {
   private queue: Relayed[] = [];
   private done: Relayed[] = [];

@@ -6,8 +6,8 @@ import { type RunDocument } from './run-document.js';
 export const STALE_MS = 10_000;
 
 /**
- * Finds abandoned outboxes. Each process measures their age with its own clock between its reads. Only sources with
- * records in the outbox have a mark, so a read returns few.
+ * Finds abandoned outboxes. Their age is measured here from look to look, without comparing clocks of machines. Only
+ * states with something in the outbox have a mark, so a look reads only a few.
  */
 export class StaleOutboxes {
   private seen = new Map<string, { readonly mark: string; readonly since: number }>();
@@ -18,8 +18,8 @@ export class StaleOutboxes {
     private readonly newId: () => string,
   ) {}
 
-  /** Claims abandoned sources and yields their ids. `isRelayed` tells whether this process already publishes one. */
-  async *claim(isRelayed: (sourceId: string) => boolean): AsyncIterable<string> {
+  /** Claims abandoned states and yields their names. `isRelayed` tells whether this process already publishes one. */
+  async *claim(isRelayed: (name: string) => boolean): AsyncIterable<string> {
     const now = this.clock.now();
     const found = new Map<string, { readonly mark: string; readonly since: number }>();
     const cursor = this.documents.find({ outboxMark: { $gt: '' } }, { projection: { outboxMark: 1 } });
@@ -28,15 +28,14 @@ export class StaleOutboxes {
       found.set(_id, before?.mark === mark ? before : { mark, since: now });
     }
     this.seen = found;
-    for (const [sourceId, { mark, since }] of found) {
-      if (now - since < STALE_MS || isRelayed(sourceId)) continue;
-      // Several processes may find it. The one that changes the mark publishes it, and another follows if that one
-      // dies.
+    for (const [name, { mark, since }] of found) {
+      if (now - since < STALE_MS || isRelayed(name)) continue;
+      // Several processes may find it. The one that changes the mark takes over, and another follows if that one dies.
       const claimed = await this.documents.updateOne(
-        { _id: sourceId, outboxMark: mark },
+        { _id: name, outboxMark: mark },
         { $set: { outboxMark: this.newId() } },
       );
-      if (claimed.matchedCount === 1) yield sourceId;
+      if (claimed.matchedCount === 1) yield name;
     }
   }
 }

@@ -27,8 +27,8 @@ describe('a process that dies', () => {
     void journal.commit(commit(1));
     await eventually('the crash', () => process.isDead());
     const next = world.journal();
-    expect(await next.load('dc_1')).toMatchObject(stateAt(1));
-    expect(await next.seen('dc_1', ['inv_0', 'inv_1'])).toEqual(new Set(['inv_0']));
+    expect(await next.load({ executable: 'dc_1' })).toMatchObject(stateAt(1));
+    expect(await next.seen({ executable: 'dc_1' }, ['inv_0', 'inv_1'])).toEqual(new Set(['inv_0']));
     await next.commit(commit(1));
     await next.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1']);
@@ -38,7 +38,7 @@ describe('a process that dies', () => {
     const { journal, process } = world.dying((name) => (name === 'run_journal.insertOne' ? 'before' : undefined));
     void journal.commit(commit(0));
     await eventually('the crash', () => process.isDead());
-    expect((await world.journal().load('dc_1')).version).toBe(0);
+    expect((await world.journal().load({ executable: 'dc_1' })).version).toBe(0);
     expect(await world.emitted()).toEqual([]);
   });
 
@@ -52,9 +52,9 @@ describe('a process that dies', () => {
     await eventually('the write', async () => (await world.outbox()).length === 1);
     expect(await world.emitted()).toEqual([]);
     const next = world.journal();
-    expect(await next.load('dc_1')).toMatchObject(stateAt(1));
+    expect(await next.load({ executable: 'dc_1' })).toMatchObject(stateAt(1));
     expect(await world.emitted()).toEqual(['e0']);
-    expect(await next.seen('dc_1', ['inv_0'])).toEqual(new Set(['inv_0']));
+    expect(await next.seen({ executable: 'dc_1' }, ['inv_0'])).toEqual(new Set(['inv_0']));
     await next.commit(commit(1));
     await next.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1']);
@@ -66,7 +66,7 @@ describe('a process that dies', () => {
     await journal.commit(commit(0, { records: [emit(0), emit(1)] }));
     await eventually('the crash', () => process.isDead());
     await eventually('the publish', async () => (await world.emitted()).length === 2);
-    await world.journal().load('dc_1');
+    await world.journal().load({ executable: 'dc_1' });
     expect(await world.emitted()).toEqual(['e0', 'e1', 'e0', 'e1']);
   });
 
@@ -74,7 +74,7 @@ describe('a process that dies', () => {
     const hanging = world.logThat(() => new Promise(() => undefined));
     const dead = new MongoRunJournal(world.db, hanging, world.clock);
     for (let n = 0; n < 12; n++) await dead.commit(commit(n));
-    await world.journal().load('dc_1');
+    await world.journal().load({ executable: 'dc_1' });
     expect(await world.emitted()).toEqual(Array.from({ length: 12 }, (_, n) => `e${n}`));
   });
 
@@ -88,7 +88,7 @@ describe('a process that dies', () => {
     await eventually('the crash', () => process.isDead());
     await eventually('two parts', async () => (await world.partCount()) === 2);
     const next = world.journal();
-    expect(await next.load('dc_1')).toMatchObject(stateAt(1));
+    expect(await next.load({ executable: 'dc_1' })).toMatchObject(stateAt(1));
     await next.relayStale();
     // A slow process may still be about to write version 2.
     expect(await world.partCount()).toBe(2);
@@ -108,7 +108,7 @@ describe('a process that dies', () => {
     await eventually('the crash', () => process.isDead());
     expect(await world.partCount()).toBe(3);
     const next = world.journal();
-    expect((await next.load('dc_1')).version).toBe(0);
+    expect((await next.load({ executable: 'dc_1' })).version).toBe(0);
     await next.commit(commit(0));
     await next.relayStale();
     expect(await world.partCount()).toBe(0);
@@ -121,7 +121,7 @@ describe('a process that dies', () => {
     const next = world.journal(LARGE);
     await next.relayStale();
     expect(await world.partCount()).toBe(3);
-    await next.load('dc_1');
+    await next.load({ executable: 'dc_1' });
     expect(await world.emitted()).toEqual(['e1', 'e2', 'e3']);
     await eventually('no parts', async () => (await world.partCount()) === 0);
     expect(await world.outbox()).toEqual([]);
@@ -189,9 +189,9 @@ describe('a drop that dies', () => {
     await eventually('the second crash', () => dropping.process.isDead());
     expect(await world.partCount()).toBe(0);
     const next = world.journal();
-    expect((await next.load('dc_1')).version).toBe(1);
+    expect((await next.load({ executable: 'dc_1' })).version).toBe(1);
     await next.drop('dc_1');
-    expect((await next.load('dc_1')).version).toBe(0);
+    expect((await next.load({ executable: 'dc_1' })).version).toBe(0);
   });
 });
 
@@ -211,7 +211,7 @@ describe('a commit that the server refuses for its size', () => {
     await world.committed(0);
     const journal = world.journal({}, { db: refusing((nth) => (nth < 2 ? tooLarge(code) : undefined)) });
     await expect(journal.commit(commit(1))).rejects.toThrow(CommitTooLarge);
-    expect(await journal.load('dc_1')).toMatchObject(stateAt(1));
+    expect(await journal.load({ executable: 'dc_1' })).toMatchObject(stateAt(1));
     await journal.commit(commit(1));
     await journal.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1']);
@@ -228,12 +228,12 @@ describe('a commit that the server refuses for its size', () => {
       return world.log.publish(records);
     });
     const journal = world.journal({}, { log, db: refusing((nth) => (nth === 1 ? tooLarge(17_419) : undefined)) });
-    await journal.load('dc_1');
+    await journal.load({ executable: 'dc_1' });
     await journal.commit(commit(1));
     const next = journal.commit(commit(2));
     open();
     await next;
-    expect(await journal.load('dc_1')).toMatchObject(stateAt(3));
+    expect(await journal.load({ executable: 'dc_1' })).toMatchObject(stateAt(3));
     await journal.drained();
     expect(await world.emitted()).toEqual(['e0', 'e1', 'e2']);
   });
@@ -242,8 +242,8 @@ describe('a commit that the server refuses for its size', () => {
     await world.committed(0);
     const journal = world.journal();
     const keys = Array.from({ length: 4_000 }, (_, n) => [`${n}`.padEnd(1_000, '.'), null]);
-    const removing = commit(1, { dbChanges: Object.fromEntries(keys) as Record<string, null> });
+    const removing = commit(1, { parts: Object.fromEntries(keys) as Record<string, null> });
     await expect(journal.commit(removing)).rejects.toThrow(/a command at most/);
-    expect(await journal.load('dc_1')).toMatchObject(stateAt(1));
+    expect(await journal.load({ executable: 'dc_1' })).toMatchObject(stateAt(1));
   });
 });

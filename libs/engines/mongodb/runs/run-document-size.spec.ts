@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { BSON } from 'mongodb';
 import { DEDUPE_LIMITS } from '#libs/runner/source/dedupe-memory.js';
 import { MOST_ABOVE } from '#libs/runner/lane-tracker.js';
+import { headOf } from '#libs/runner/lane-state.js';
 import { type RunCommit } from '#libs/runner/run-journal.js';
+import { partsOf } from '#libs/runner/source/source-state.js';
 import { RUN_LIMITS, TEXT_LIMITS } from '#libs/sandbox/index.js';
 import { changeOf, newDocument, updateOf } from './run-document.js';
 import { RunInbox } from './run-inbox.js';
@@ -21,12 +23,16 @@ const fullest = (letter: string): RunCommit => {
   const left = DEDUPE_LIMITS.bytes - channels.length * TEXT_LIMITS.channel;
   const id = 'x'.repeat(Math.floor(left / channels.length));
   return {
-    sourceId: 'dc_1',
+    executable: 'dc_1',
     expectedVersion: 1,
-    progress: { through: 0, above: Array.from({ length: 2 * MOST_ABOVE }, (_, n) => 2 ** 40 + n) },
-    dedupe: Object.fromEntries(channels.map((channel) => [channel, { strategy: 'last', id } as const])),
-    dbChanges: Object.fromEntries(keys.map((key) => [key, '1'])),
-    lastEventId: '1700000000000-1',
+    head: headOf({
+      progress: { through: 0, above: Array.from({ length: 2 * MOST_ABOVE }, (_, n) => 2 ** 40 + n) },
+      lastEventId: '1700000000000-1',
+    }),
+    parts: partsOf({
+      dedupe: Object.fromEntries(channels.map((channel) => [channel, { strategy: 'last', id } as const])),
+      db: Object.fromEntries(keys.map((key) => [key, '1'])),
+    }),
     inbox: Array.from({ length: 1_600 }, (_, n) => `inv_${n}`.padEnd(40, 'x')),
     records: [],
   };
@@ -49,11 +55,7 @@ describe('the document of a source', () => {
     const [before, after] = [fullest('a'), fullest('b')];
     const gone = (names: object): Record<string, null> =>
       Object.fromEntries(Object.keys(names).map((name) => [name, null]));
-    const replaced: RunCommit = {
-      ...after,
-      dbChanges: { ...after.dbChanges, ...gone(before.dbChanges) },
-      dedupe: { ...after.dedupe, ...gone(before.dedupe) },
-    };
+    const replaced: RunCommit = { ...after, parts: { ...after.parts, ...gone(before.parts) } };
     const update = updateOf(change(replaced, 'x'.repeat(2 << 20)));
     expect(BSON.calculateObjectSize(update)).toBeLessThan(DOCUMENT_BYTES);
   });

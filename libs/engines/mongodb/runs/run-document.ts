@@ -1,27 +1,19 @@
-import { type DedupeCache, type EmitProgress, type RunCommit, type SourceState } from '#libs/runner/run-journal.js';
-import { type LaneOrigin } from '#libs/stream-log/lane-origin.js';
+import { type RunCommit, type StoredState } from '#libs/runner/run-journal.js';
 import { type InboxChange } from './run-inbox.js';
 
 /** The records of one commit: JSON text, or the number of `outbox_parts` documents that hold them under this token. */
 export type OutboxEntry = string | { readonly token: string; readonly parts: number };
 
-/** State that a source carries between runs, and emits not yet known to be in the log. A commit is one write to it. */
+/** One state, and records not yet known to be in the log. A commit is one write to it. */
 export interface RunDocument {
+  /** Name of the state. */
   readonly _id: string;
   readonly version: number;
   /** Id of the last commit. After a lost answer it shows whether the write was made. */
   readonly commitId: string;
-  readonly through: number;
-  readonly above: readonly number[];
-  /** Origin of the newest finished invocation. */
-  readonly origin?: LaneOrigin;
-  readonly lastEventId: string;
-  /** JSON text by encoded channel. */
-  readonly dedupe?: Readonly<Record<string, string>>;
-  /** Keyed by the encoded key. */
-  readonly db?: Readonly<Record<string, string>>;
-  /** Keyed by the encoded emitter and subscription. */
-  readonly heard?: Readonly<Record<string, EmitProgress>>;
+  readonly head: string;
+  /** By encoded name. */
+  readonly parts?: Readonly<Record<string, string>>;
   /** By chunk number, see RunInbox. */
   readonly inbox?: Readonly<Record<string, readonly string[]>>;
   /** Entries by the version that the commit made. */
@@ -42,19 +34,10 @@ export const fieldOf = (key: string): string =>
 export const keyOf = (field: string): string =>
   field.slice(1).replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
 
-export const stateOf = (document: RunDocument | null): SourceState => ({
+export const stateOf = (document: RunDocument | null): StoredState => ({
   version: document?.version ?? 0,
-  progress: {
-    through: document?.through ?? -1,
-    above: document?.above ?? [],
-    ...(document?.origin && { origin: document.origin }),
-  },
-  dedupe: Object.fromEntries(
-    Object.entries(document?.dedupe ?? {}).map(([field, text]) => [keyOf(field), JSON.parse(text) as DedupeCache]),
-  ),
-  db: Object.fromEntries(Object.entries(document?.db ?? {}).map(([field, text]) => [keyOf(field), text])),
-  heard: Object.fromEntries(Object.entries(document?.heard ?? {}).map(([field, progress]) => [keyOf(field), progress])),
-  lastEventId: document?.lastEventId ?? '',
+  head: document?.head ?? '',
+  parts: Object.fromEntries(Object.entries(document?.parts ?? {}).map(([field, text]) => [keyOf(field), text])),
 });
 
 export interface OutboxChange {
@@ -73,14 +56,9 @@ export const changeOf = (
   { entry, published, drained }: OutboxChange,
 ): RunChange => {
   const version = commit.expectedVersion + 1;
-  const { through, above, origin } = commit.progress;
-  const changes = Object.entries(commit.dbChanges);
-  const caches = Object.entries(commit.dedupe);
-  const heard = Object.entries(commit.heard ?? {});
+  const parts = Object.entries(commit.parts);
   const unset = [
-    ...caches.filter(([, cache]) => cache === null).map(([channel]) => `dedupe.${fieldOf(channel)}`),
-    ...changes.filter(([, text]) => text === null).map(([key]) => `db.${fieldOf(key)}`),
-    ...heard.filter(([, progress]) => progress === null).map(([key]) => `heard.${fieldOf(key)}`),
+    ...parts.filter(([, text]) => text === null).map(([name]) => `parts.${fieldOf(name)}`),
     ...inbox.dropped.map((chunk) => `inbox.${chunk}`),
     ...published.map((seq) => `outbox.${seq}`),
   ];
@@ -88,26 +66,17 @@ export const changeOf = (
   return {
     version,
     commitId,
-    through,
-    above,
-    ...(origin && { origin }),
-    lastEventId: commit.lastEventId,
+    head: commit.head,
     unset,
-    dedupe: Object.fromEntries(
-      caches.flatMap(([channel, cache]) => (cache === null ? [] : [[fieldOf(channel), JSON.stringify(cache)]])),
-    ),
-    db: Object.fromEntries(changes.flatMap(([key, text]) => (text === null ? [] : [[fieldOf(key), text]]))),
-    heard: Object.fromEntries(
-      heard.flatMap(([key, progress]) => (progress === null ? [] : [[fieldOf(key), progress]])),
-    ),
+    parts: Object.fromEntries(parts.flatMap(([name, text]) => (text === null ? [] : [[fieldOf(name), text]]))),
     inbox: Object.fromEntries(inbox.chunks),
     ...(entry !== undefined && { outbox: { [version]: entry }, outboxMark: commitId }),
   };
 };
 
 /** The document of a first commit. */
-export const newDocument = (sourceId: string, { unset: _, ...fields }: RunChange): RunDocument => ({
-  _id: sourceId,
+export const newDocument = (name: string, { unset: _, ...fields }: RunChange): RunDocument => ({
+  _id: name,
   ...fields,
 });
 
@@ -117,9 +86,9 @@ interface RunUpdate {
 }
 
 /** The update that applies the change to an existing document. */
-export const updateOf = ({ dedupe, db, heard, inbox, outbox, unset, ...fields }: RunChange): RunUpdate => {
+export const updateOf = ({ parts, inbox, outbox, unset, ...fields }: RunChange): RunUpdate => {
   const $set: Record<string, unknown> = fields;
-  for (const [name, map] of Object.entries({ dedupe, db, heard, inbox, outbox })) {
+  for (const [name, map] of Object.entries({ parts, inbox, outbox })) {
     for (const [field, value] of Object.entries(map ?? {})) $set[`${name}.${field}`] = value;
   }
   return { $set, ...(unset.length > 0 && { $unset: unsetOf(unset) }) };

@@ -1,4 +1,4 @@
-/** A source remembers at least this many of its newest invocation ids, and at most half as many again. */
+/** A state remembers at least this many of its newest invocation ids, and at most half as many again. */
 const KEPT = 1000;
 const SLACK = 500;
 const CHUNK = 64;
@@ -10,7 +10,7 @@ export interface InboxChange {
 }
 
 /**
- * The ids that a source remembers, stored in its document as numbered chunks of up to 64. A commit writes the newest
+ * The ids that a state remembers, stored in its document as numbered chunks of up to 64. A commit writes the newest
  * chunk and those after it, and drops the oldest. So its cost does not depend on how many are remembered.
  */
 export class RunInbox {

@@ -1,11 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db } from 'mongodb';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type RunCommit, type RunJournal, type SourceState } from '#libs/runner/run-journal.js';
+import {
+  isNameOfRun,
+  nameOf,
+  namesOfRuns,
+  type RunCommit,
+  type RunJournal,
+  type StateKey,
+  type StoredRun,
+  type StoredState,
+} from '#libs/runner/run-journal.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
+import { repeated } from '../repeated.js';
 import { OutboxParts, type OutboxPart } from './outbox-parts.js';
 import { StaleOutboxes } from './outbox-sweep.js';
 import { RunInbox } from './run-inbox.js';
@@ -17,20 +27,20 @@ export type WarningListener = (message: string, error?: unknown) => void;
 
 export interface RunJournalOptions {
   readonly limits?: Partial<OutboxLimits>;
-  /** Limit on the bytes of all sources that are not yet in the log. Default: a quarter of the heap, 256 MB at most. */
+  /** Limit on the bytes of all states that are not yet in the log. Default: a quarter of the heap, 256 MB at most. */
   readonly unpublishedBytes?: number | undefined;
   readonly onWarning?: WarningListener;
 }
 
 const LIMITS: OutboxLimits = { inlineBytes: 2 << 20, unpublishedBytes: 4 << 20, idleMs: 20 };
-/** Sources whose state stays in memory while they are idle. */
+/** States that stay in memory while they are idle. */
 const MAX_QUIET = 1000;
 const SWEEP_MS = 5000;
 
 /**
- * RunJournal in MongoDB: one document per source, one write per commit, guarded by the version. That write includes the
- * emits (an outbox), which are published to the stream log right after it. If a process dies in between, the next
- * owner's `load` or the sweep of any other process publishes them (docs/adr/0002).
+ * RunJournal in MongoDB: one document per state, one write per commit, guarded by the version. That write includes the
+ * emits (an outbox), which go to the stream log right after it. If a process dies in between, the next owner's `load`
+ * or the sweep of any other process publishes them (docs/adr/0002).
  */
 export class MongoRunJournal implements RunJournal {
   private readonly documents: Collection<RunDocument>;
@@ -67,7 +77,7 @@ export class MongoRunJournal implements RunJournal {
     const journal = new MongoRunJournal(db, log, clock, options);
     await ensureIndexes(journal.documents, [{ name: 'outbox', key: { outboxMark: 1 }, sparse: true }]);
     await ensureIndexes(journal.partsCollection, [
-      { name: 'source', key: { source: 1 } },
+      { name: 'state', key: { state: 1 } },
       { name: 'token', key: { token: 1 } },
     ]);
     return journal;
@@ -82,38 +92,56 @@ export class MongoRunJournal implements RunJournal {
     }, SWEEP_MS).unref();
   }
 
-  load(sourceId: string): Promise<SourceState> {
-    return this.writerOf(sourceId).load();
+  load(key: StateKey): Promise<StoredState> {
+    return this.writerOf(nameOf(key)).load();
   }
 
-  seen(sourceId: string, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.writerOf(sourceId).seen(invocationIds);
+  seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.writerOf(nameOf(key)).seen(invocationIds);
   }
 
   commit(commit: RunCommit): Promise<void> {
-    return this.writerOf(commit.sourceId).commit(commit);
+    return this.writerOf(nameOf(commit)).commit(commit);
   }
 
-  async *sources(): AsyncIterable<string> {
-    for await (const { _id } of documentsById(this.documents, ['_id'])) yield _id;
+  async runs(executable: string, after: string, limit: number): Promise<readonly StoredRun[]> {
+    const { above, below } = namesOfRuns(executable);
+    const documents = await this.documents
+      .find({ _id: { $gt: above + after, $lt: below } }, { projection: { version: 1, head: 1 } })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .toArray();
+    return documents.map(({ _id, version, head }) => ({ run: _id.slice(above.length), version, head }));
   }
 
-  async inbox(sourceId: string): Promise<readonly string[]> {
+  async *executables(): AsyncIterable<string> {
+    for await (const { _id } of documentsById(this.documents, ['_id'])) if (!isNameOfRun(_id)) yield _id;
+  }
+
+  async inbox(key: StateKey): Promise<readonly string[]> {
     const document = await this.documents.findOne(
-      { _id: sourceId },
+      { _id: nameOf(key) },
       { projection: { inbox: 1 }, readConcern: 'majority' },
     );
     return new RunInbox(document?.inbox).ids();
   }
 
-  drop(sourceId: string): Promise<void> {
-    return this.writerOf(sourceId).drop();
+  dropRun(key: Required<StateKey>): Promise<void> {
+    return this.writerOf(nameOf(key)).drop();
+  }
+
+  async drop(executable: string): Promise<void> {
+    const { above, below } = namesOfRuns(executable);
+    const open = [...this.writers.keys()].filter((name) => name > above && name < below);
+    await Promise.all([executable, ...open].map((name) => this.writerOf(name).drop()));
+    await this.parts.removeBetween(above, below);
+    await repeated(() => this.documents.deleteMany({ _id: { $gt: above, $lt: below } }));
   }
 
   /** Publishes outboxes without an active owner, and removes the remains of refused commits. */
   async relayStale(): Promise<void> {
-    for await (const sourceId of this.stale.claim((id) => this.writers.get(id)?.isQuiet() === false)) {
-      await this.writerOf(sourceId).load();
+    for await (const name of this.stale.claim((each) => this.writers.get(each)?.isQuiet() === false)) {
+      await this.writerOf(name).load();
     }
     await this.parts.sweep(this.documents);
   }
@@ -137,19 +165,19 @@ export class MongoRunJournal implements RunJournal {
     }
   }
 
-  private writerOf(sourceId: string): RunWriter {
-    const writer = this.writers.get(sourceId) ?? new RunWriter(sourceId, this.context);
+  private writerOf(name: string): RunWriter {
+    const writer = this.writers.get(name) ?? new RunWriter(name, this.context);
     // The map keeps the most recently used writer last.
-    this.writers.delete(sourceId);
+    this.writers.delete(name);
     if (this.writers.size >= MAX_QUIET) this.forgetOldest();
-    this.writers.set(sourceId, writer);
+    this.writers.set(name, writer);
     return writer;
   }
 
   private forgetOldest(): void {
-    for (const [sourceId, writer] of this.writers) {
+    for (const [name, writer] of this.writers) {
       if (!writer.isQuiet()) continue;
-      this.writers.delete(sourceId);
+      this.writers.delete(name);
       return;
     }
   }

@@ -8,7 +8,7 @@ import {
   failIfTooLarge,
   StateConflict,
   type RunCommit,
-  type SourceState,
+  type StoredState,
 } from '#libs/runner/run-journal.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type OutboxParts } from './outbox-parts.js';
@@ -43,7 +43,7 @@ export interface RunWriterContext {
 export interface OutboxLimits {
   /** Records of a commit above this many bytes are stored in separate documents. */
   readonly inlineBytes: number;
-  /** Commits wait while more than this many bytes of their source are not yet in the log. */
+  /** Commits wait while more than this many bytes of their state are not yet in the log. */
   readonly unpublishedBytes: number;
   /** Published records leave the outbox with the next commit, or after this time without one. */
   readonly idleMs: number;
@@ -53,7 +53,7 @@ const RETRIES = { firstMs: 20, longestMs: 2_000 };
 /** A command has 16 MiB, less a margin for the fields around the change. */
 const COMMAND_BYTES = (16 << 20) - (64 << 10);
 
-/** The journal of one source. Does one thing at a time, in call order. */
+/** The journal of one state. Does one thing at a time, in call order. */
 export class RunWriter {
   private readonly turns = new SerialQueue();
   /** The document as known without reading it. Valid only while no other owner writes. */
@@ -64,7 +64,7 @@ export class RunWriter {
   private idle: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly sourceId: string,
+    private readonly name: string,
     private readonly context: RunWriterContext,
   ) {
     const { log, unpublished, closing, onWarning } = context;
@@ -73,7 +73,7 @@ export class RunWriter {
       unpublished,
       closing,
       () => this.scheduleRemoval(),
-      (error) => onWarning(`emits of ${sourceId} cannot be published`, error),
+      (error) => onWarning(`emits of ${name} cannot be published`, error),
     );
   }
 
@@ -82,7 +82,7 @@ export class RunWriter {
     return this.turns.size === 0 && this.relay.isEmpty() && this.relay.published().length === 0;
   }
 
-  load(): Promise<SourceState> {
+  load(): Promise<StoredState> {
     return this.turns.run(async () => stateOf(await this.adopt()));
   }
 
@@ -95,7 +95,7 @@ export class RunWriter {
     const conflicts = this.conflicts;
     return this.turns.run(async () => {
       if (conflicts !== this.conflicts) {
-        throw new StateConflict(this.sourceId, commit.expectedVersion, (await this.read())?.version ?? 0);
+        throw new StateConflict(this.name, commit.expectedVersion, (await this.read())?.version ?? 0);
       }
       await this.write(commit);
     });
@@ -106,8 +106,8 @@ export class RunWriter {
       const { documents, parts } = this.context;
       this.relay.discard();
       this.mirror = undefined;
-      await parts.removeSource(this.sourceId);
-      await documents.deleteOne({ _id: this.sourceId });
+      await parts.removeState(this.name);
+      await documents.deleteOne({ _id: this.name });
     });
   }
 
@@ -125,8 +125,8 @@ export class RunWriter {
   }
 
   private read(): Promise<RunDocument | null> {
-    // Majority data only, because no source may continue from state that only a failed primary had.
-    return this.context.documents.findOne({ _id: this.sourceId }, { readConcern: 'majority' });
+    // Majority, because state that only a fallen primary had must not be continued from.
+    return this.context.documents.findOne({ _id: this.name }, { readConcern: 'majority' });
   }
 
   /** Loads the whole document. The records that its last owner left in the outbox are published first. */
@@ -147,7 +147,7 @@ export class RunWriter {
     for (const [seq, entry] of entries.sort(([a], [b]) => a - b)) {
       if (this.relay.knows(seq)) continue;
       const records = await this.recordsOf(entry);
-      if (records === undefined) this.context.onWarning(`${this.sourceId} was dropped with emits of version ${seq}`);
+      if (records === undefined) this.context.onWarning(`${this.name} was dropped with emits of version ${seq}`);
       const bytes = typeof entry === 'string' ? entry.length : this.context.limits.inlineBytes;
       left.push({ seq, records: records ?? [], bytes, token: typeof entry === 'string' ? undefined : entry.token });
     }
@@ -181,7 +181,7 @@ export class RunWriter {
     try {
       await this.writeWith(commit, inbox, 0);
     } catch (error) {
-      if (isTooLarge(error)) throw new CommitTooLarge(this.sourceId, messageOf(error));
+      if (isTooLarge(error)) throw new CommitTooLarge(this.name, messageOf(error));
       throw error;
     }
   }
@@ -197,7 +197,7 @@ export class RunWriter {
     const bytes = Buffer.byteLength(text);
     const overflows = bytes > inlineBytes;
     const entry = overflows
-      ? { token: commitId, parts: await parts.write(this.sourceId, version, commitId, records) }
+      ? { token: commitId, parts: await parts.write(this.name, version, commitId, records) }
       : text === ''
         ? undefined
         : text;
@@ -232,7 +232,7 @@ export class RunWriter {
         if ((stored?.version ?? 0) !== expected) throw this.conflict(expected, stored?.version ?? 0);
       } catch (error) {
         if (!isOutcomeUnknown(error) || this.context.closing.aborted) throw error;
-        this.context.onWarning(`a commit of ${this.sourceId} was not answered and is sent again`, error);
+        this.context.onWarning(`a commit of ${this.name} was not answered and is sent again`, error);
       }
       await pause(backoff.next(), this.context.closing);
     }
@@ -242,11 +242,11 @@ export class RunWriter {
     const { documents } = this.context;
     if (expected > 0) {
       const update = fitting(updateOf(change));
-      const { matchedCount } = await documents.updateOne({ _id: this.sourceId, version: expected }, update);
+      const { matchedCount } = await documents.updateOne({ _id: this.name, version: expected }, update);
       return matchedCount === 1;
     }
     try {
-      await documents.insertOne(fitting(newDocument(this.sourceId, change)));
+      await documents.insertOne(fitting(newDocument(this.name, change)));
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -261,7 +261,7 @@ export class RunWriter {
       this.mirror = undefined;
       this.relay.discard();
     }
-    return new StateConflict(this.sourceId, expected, actual);
+    return new StateConflict(this.name, expected, actual);
   }
 
   private scheduleRemoval(): void {
@@ -275,7 +275,7 @@ export class RunWriter {
       }
       this.turns
         .run(() => this.removePublished())
-        .catch((error: unknown) => this.context.onWarning(`the outbox of ${this.sourceId} cannot be cleared`, error));
+        .catch((error: unknown) => this.context.onWarning(`the outbox of ${this.name} cannot be cleared`, error));
     }, this.context.limits.idleMs).unref();
   }
 
@@ -287,7 +287,7 @@ export class RunWriter {
     // Guarded, because the mark must stay when another owner added to the outbox. That owner then removes it.
     const { version } = this.mirror;
     const { matchedCount } = await this.context.documents.updateOne(
-      { _id: this.sourceId, version },
+      { _id: this.name, version },
       { $unset: unsetOf(unset) },
     );
     if (matchedCount === 1) await this.leftOutbox(published);
@@ -300,7 +300,7 @@ export class RunWriter {
     try {
       await this.context.parts.remove(entries.flatMap(({ token }) => token ?? []));
     } catch (error) {
-      this.context.onWarning(`published emits of ${this.sourceId} are left to the sweep`, error);
+      this.context.onWarning(`published emits of ${this.name} are left to the sweep`, error);
     }
   }
 }

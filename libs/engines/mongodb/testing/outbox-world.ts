@@ -17,12 +17,10 @@ export const emit = (n: number, size = 0): LogRecord => ({
 
 /** A commit that changes every field, by the version that it expects. */
 export const commit = (expectedVersion: number, change: Partial<RunCommit> = {}): RunCommit => ({
-  sourceId: 'dc_1',
+  executable: 'dc_1',
   expectedVersion,
-  progress: { through: expectedVersion, above: [] },
-  dedupe: { '': { strategy: 'last', id: `${expectedVersion}` } },
-  dbChanges: { n: `${expectedVersion}` },
-  lastEventId: `1700000000000-${expectedVersion}`,
+  head: `head ${expectedVersion}`,
+  parts: { n: `${expectedVersion}`, 'a.b': `${expectedVersion}` },
   inbox: [`inv_${expectedVersion}`],
   records: [emit(expectedVersion)],
   ...change,
@@ -31,9 +29,8 @@ export const commit = (expectedVersion: number, change: Partial<RunCommit> = {})
 /** The state that such commits produce up to a version. */
 export const stateAt = (version: number) => ({
   version,
-  progress: { through: version - 1, above: [] },
-  dedupe: { '': { strategy: 'last', id: `${version - 1}` } },
-  db: { n: `${version - 1}` },
+  head: `head ${version - 1}`,
+  parts: { n: `${version - 1}`, 'a.b': `${version - 1}` },
 });
 
 /** A database, a log, and processes that start and end. */
@@ -80,7 +77,7 @@ export class OutboxWorld {
   /** Commits as an owner that ends cleanly with an empty outbox. */
   async committed(version: number): Promise<void> {
     const journal = new MongoRunJournal(this.db, this.log, this.clock);
-    await journal.load('dc_1');
+    await journal.load({ executable: 'dc_1' });
     await journal.commit(commit(version));
     await journal.close();
   }

@@ -1,0 +1,42 @@
+import { dictionary } from '#libs/kernel/dictionary.js';
+
+/** Dedupe cache of one channel (docs/reference/component-model.md#dedupe-scope). */
+export type DedupeCache =
+  | { readonly strategy: 'unique'; readonly ids: readonly string[] }
+  | { readonly strategy: 'greatest'; readonly max: number }
+  | { readonly strategy: 'last'; readonly id: string };
+
+/** What a source carries from run to run, besides its place in the lane. */
+export interface SourceState {
+  readonly dedupe: Readonly<Record<string, DedupeCache>>;
+  /** Content of `$.service.db`, JSON text by key. */
+  readonly db: Readonly<Record<string, string>>;
+}
+
+export interface SourceChanges {
+  /** Changed caches by channel; null for a forgotten one. */
+  readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
+  readonly db: Readonly<Record<string, string | null>>;
+}
+
+const DEDUPE = 'dedupe/';
+const DB = 'db/';
+
+/** The changes as parts of the source's stored state. */
+export const partsOf = ({ dedupe, db }: SourceChanges): Readonly<Record<string, string | null>> => {
+  const parts: Record<string, string | null> = {};
+  for (const [channel, cache] of Object.entries(dedupe))
+    parts[DEDUPE + channel] = cache === null ? null : JSON.stringify(cache);
+  for (const [key, text] of Object.entries(db)) parts[DB + key] = text;
+  return parts;
+};
+
+export const sourceStateOf = (parts: Readonly<Record<string, string>>): SourceState => {
+  const dedupe = dictionary<DedupeCache>();
+  const db = dictionary<string>();
+  for (const [name, text] of Object.entries(parts)) {
+    if (name.startsWith(DB)) db[name.slice(DB.length)] = text;
+    else if (name.startsWith(DEDUPE)) dedupe[name.slice(DEDUPE.length)] = JSON.parse(text) as DedupeCache;
+  }
+  return { dedupe, db };
+};
