@@ -112,7 +112,9 @@ describe('the golden events', () => {
     const specs = libs.filter((file) => file.endsWith('.spec.ts')).map((file) => readFileSync(file, 'utf8'));
     const unread = fixtures.filter(({ file, type }) => {
       const variant = /\.v\d+\.(\w+)\.json$/.exec(file)?.[1];
-      const naming = specs.filter((spec) => spec.includes('fixtures/events') && spec.includes(type));
+      const naming = specs.filter(
+        (spec) => /fixtures\/events|testing\/golden-events/.test(spec) && spec.includes(type),
+      );
       return !naming.some((spec) => variant === undefined || spec.includes(`.${variant}`));
     });
     expect(unread.map(({ file }) => file)).toEqual([]);
