@@ -2,7 +2,7 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { type ServerResponse } from 'node:http';
 import { Agent } from 'undici';
 import { endsWithin } from '#libs/async/deadline.js';
-import { systemClock } from '#libs/kernel/clock.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
 import { type AttemptValue, attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -45,6 +45,9 @@ export class WorkerHarness {
   readonly targets = new Map<string, WebhookTarget>();
   readonly disabled: string[] = [];
   readonly errors: string[] = [];
+  /** Added to the real time, for pauses that a test must not be slower than. */
+  aheadMs = 0;
+  private readonly clock: Clock = { now: () => Date.now() + this.aheadMs };
   private readonly agent = new Agent();
   private readonly sinks: HttpSink[] = [];
   private readonly workers: WebhookWorker[] = [];
@@ -71,7 +74,7 @@ export class WorkerHarness {
     const worker = await startWebhookWorker({
       log: this.log,
       due: this.due,
-      clock: systemClock,
+      clock: this.clock,
       dispatcher: this.agent,
       topics: TOPICS,
       directory: { find: (id) => this.targets.get(id) },
@@ -94,8 +97,8 @@ export class WorkerHarness {
   startPump(postpone?: WebhookWorker['postpone']): { close(): Promise<void> } {
     const error = (fields: object): void => void this.errors.push(String((fields as { err: unknown }).err));
     const logger = { error };
-    const { log, due } = this;
-    return new DuePump({ log, due, topics: TOPICS, clock: systemClock, postpone, logger, pollMs: 5 }).start();
+    const { log, due, clock } = this;
+    return new DuePump({ log, due, topics: TOPICS, clock, postpone, logger, pollMs: 5 }).start();
   }
 
   delivery(id: string, n: number): LogRecord {
