@@ -64,6 +64,8 @@ describe('the HTTP edge with settings', () => {
       third.headers['retry-after'],
       third.headers['x-ratelimit-remaining'],
     ]).toEqual([429, 'rate_limited', '1', '0']);
+    // The same number as in X-RateLimit-Limit.
+    expect(errorOf(third).details).toEqual({ limit: 2, per_minute: 60, retry_after: 1, setting: 'SLUICE_API_RATE' });
     expect((await ask('other')).status).toBe(200);
     now += 1000;
     expect((await ask('one')).status).toBe(200);

@@ -39,7 +39,7 @@ export class RateLimitGuard implements CanActivate {
       'request.rate_limited',
       `more than ${requestsPerMinute} requests a minute of one user, over all keys (${burst} at once): ` +
         `wait ${waitSeconds} s. SLUICE_API_RATE sets this limit`,
-      { limit: requestsPerMinute, burst, retry_after: waitSeconds },
+      { limit: burst, per_minute: requestsPerMinute, retry_after: waitSeconds, setting: 'SLUICE_API_RATE' },
     );
   }
 }
