@@ -198,6 +198,7 @@ const runs: readonly Mistake[] = [
     http(`async run() { (await import('node:fs')).writeFileSync('/orders.json', '{}'); },`),
     onErrors,
   ),
+  row('a program started', http(`async run() { (await import('node:child_process')).execSync('ls'); },`), onErrors),
   row('emit of nothing', http(`run() { this.$emit(); },`), onLogs),
   row('emit of a Map', http(`run() { this.$emit(new Map([['id', 1]])); },`), onLogs),
   row('emit of an Error', http(`run() { this.$emit(new Error('late')); },`), onLogs),

@@ -12,6 +12,7 @@ import { defineMistakes, type Mistake } from './mistakes/mistake.js';
 
 const STARTS = 'apps/standalone/src/main.js';
 const CLI = 'apps/cli/src/main.js';
+const ROUTER = 'apps/router/src/main.js';
 const API_KEY = 'a-key-of-these-tests-0123456789';
 const NOBODY = 65534;
 /** A stopped installation, its archive, and a folder for other files. */
@@ -89,6 +90,11 @@ const start = (mistake: string, env: Late<Env>, way?: Late<Way>): Mistake => ({
 const sluice = (mistake: string, args: Late<readonly string[]>, env: Late<Env> = {}): Mistake => ({
   mistake,
   reads: () => failing(CLI, now(args), { SLUICE_DATA_DIR: installation.dataDir, ...now(env) }),
+});
+
+const role = (mistake: string, env: Env): Mistake => ({
+  mistake,
+  reads: () => failing(ROUTER, [], { SLUICE_ENGINE: 'distributed', SLUICE_DATA_DIR: join(scratch, 'role'), ...env }),
 });
 
 /** A command while a server runs on the same folder. */
@@ -199,6 +205,13 @@ const settings: readonly Mistake[] = [
   start('a log level that there is not', { SLUICE_LOG_LEVEL: 'verbose' }),
   start('an engine that there is not', { SLUICE_ENGINE: 'postgres' }),
   start('the distributed engine without its addresses', { SLUICE_ENGINE: 'distributed' }),
+  role('a role without the addresses of its engines', {}),
+  role('a role with addresses of engines that are none', {
+    SLUICE_PUBLIC_URL: 'http://localhost:3000',
+    SLUICE_MONGO_URL: 'localhost:27017',
+    SLUICE_KAFKA_BROKERS: 'localhost',
+    SLUICE_EVENTSTORE_URL: 'http://localhost:2113',
+  }),
   start('an isolation level that there is not', { SLUICE_ISOLATION: 'docker' }),
   start('a public URL without a scheme', { SLUICE_PUBLIC_URL: 'sluice.example.com' }),
   start('a CIDR range that is none', { SLUICE_EGRESS_ALLOW: '10.0.0.0/64' }),
@@ -374,6 +387,12 @@ const commands: readonly Mistake[] = [
   besideServer('rotate-key beside the running server', CLI, ['rotate-key']),
   sluice('a setting with a mistake', ['rebuild'], { SLUICE_PORT: 'http' }),
   besideServer('rebuild beside the running server', CLI, ['rebuild']),
+  sluice('verify of a folder that there is not', ['verify', '/nonexistent']),
+  sluice('verify of a folder without an installation', () => ['verify', scratch]),
+  sluice('verify without the secret key', () => ['verify', spoilt('secret.key', 'missing', (path) => rmSync(path))]),
+  sluice('verify with the secret key of another installation', ['verify'], { SLUICE_SECRET_KEY: '0'.repeat(64) }),
+  sluice('verify without data.db', () => ['verify', spoilt('data.db', 'missing', (path) => rmSync(path))]),
+  besideServer('verify beside the running server', CLI, ['verify']),
 ];
 
 describe('settings', () => defineMistakes('Settings', settings));

@@ -22,15 +22,21 @@ const verify = async (given: string | undefined): Promise<void> => {
     secretKey: storedSecretKeyOf(dir, secretKey),
     previousKey: previousKeyOf(secretKeyPrevious),
   });
-  const found: string[] = [];
+  const damaged = new Map<string, readonly string[]>();
   for await (const { name, whole, faults } of checkedDirectory(dir, keysOf)) {
     tell(`${name.padEnd(12)} ${faults.length > 0 ? 'DAMAGED' : name.endsWith('.db') ? 'whole' : `${whole} whole`}`);
-    found.push(...faults.map((fault) => `${name}: ${fault}`));
+    if (faults.length > 0) damaged.set(name, faults);
   }
   const where = path.resolve(dir);
-  if (found.length === 0) return tell(`${where} is whole.`);
-  throw new Error(
-    `${where} is damaged:\n${found.map((fault) => `  ${fault}`).join('\n')}\n` +
-      `Put it back from a backup. read.db alone can be rebuilt: remove it, and start the server`,
-  );
+  if (damaged.size === 0) return tell(`${where} is whole.`);
+  const lines = [...damaged].flatMap(([name, faults]) => faults.map((fault) => `  ${name}: ${fault}`));
+  throw new Error([`${where} is not whole:`, ...lines, ...remediesFor([...damaged.keys()])].join('\n'));
 };
+
+/** A fault of the secrets says itself what to do. */
+const remediesFor = (damaged: readonly string[]): readonly string[] => [
+  ...(damaged.some((name) => name !== 'read.db' && name !== 'secrets')
+    ? ['Put the directory back from a backup.']
+    : []),
+  ...(damaged.includes('read.db') ? ['Remove read.db: the next start rebuilds it.'] : []),
+];

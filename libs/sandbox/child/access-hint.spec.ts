@@ -37,6 +37,10 @@ describe('the hint of a refused call', () => {
       'at spawnSync (node:child_process:911:24)\n    at Object.execSync (node:child_process:985:15)\n    at run (x)',
     ],
     ['spawn', 'at ChildProcess.spawn (node:internal/child_process:421:28)\n    at spawn (node:child_process:761:9)\n'],
+    [
+      'execFileSync',
+      'at spawnSync (node:child_process:911:24)\n    at Module.execFileSync (node:child_process:947:15)\n',
+    ],
     ['node:child_process', 'cut off'],
   ])('names %s and what to do', (call, stack) => {
     expect(hintFor(deniedCall('ChildProcess', `Error: no\n    ${stack}`))).toBe(

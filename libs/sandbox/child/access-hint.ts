@@ -63,6 +63,6 @@ const refusedCall = (thrown: object, read: Read): string | undefined => {
 
 /** The outermost function of node:child_process on the stack is the one that the component called. */
 const programCallIn = (stack: unknown): string => {
-  const calls = typeof stack === 'string' ? [...stack.matchAll(/ at (?:Object\.)?(\w+) \(node:child_process:/g)] : [];
+  const calls = typeof stack === 'string' ? [...stack.matchAll(/ at (?:\w+\.)?(\w+) \(node:child_process:/g)] : [];
   return calls.at(-1)?.[1] ?? 'node:child_process';
 };
