@@ -13,6 +13,9 @@ const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/oauth(\/|$)/, 'OAuth is not built yet: send an API key'],
 ];
 
+/** Where other servers describe their API. */
+const DESCRIPTION = /^\/(?:v1\/)?(?:docs?|api-docs?|documentation|openapi|swagger|redoc)(?:[./-]\w+)*\/?$/i;
+
 /** Longest path that is compared with the routes. */
 const LONGEST = 300;
 
@@ -20,6 +23,7 @@ const LONGEST = 300;
 export const hintFor = (host: HttpAdapterHost, method: string, path: string): string => {
   if (path.includes('//'))
     return ': a part of this path is empty, as when a variable of the shell is not set, or the shell replaced $errors';
+  if (DESCRIPTION.test(path)) return '; did you mean GET /v1/docs, or GET /v1/openapi.json?';
   if (path === '/') return ': the API is under /v1, and GET /v1/docs describes it';
   const unbuilt = NOT_BUILT.find(([pattern]) => pattern.test(path));
   if (unbuilt) return `: ${unbuilt[1]}`;
@@ -34,8 +38,10 @@ export const hintFor = (host: HttpAdapterHost, method: string, path: string): st
 const missingPart = (host: HttpAdapterHost, method: string, path: string): string | undefined => {
   const name = /^\/v1\/(\w+)$/.exec(path)?.[1];
   if (name === undefined) return undefined;
-  const list = `/v1/users/me/${name}`;
-  if (method === 'GET' && methodsOf(host, list).includes(method)) return `the list is GET ${list}`;
+  const lists = (at: string): boolean => methodsOf(host, at).includes('GET');
+  const named = `/v1/users/me/${name}`;
+  const list = lists(named) ? named : corrected(host, named, lists);
+  if (method === 'GET' && list !== undefined) return `the list is GET ${list}`;
   if (methodsOf(host, path).length === 0 || !methodsOf(host, `${path}/id`).includes(method)) return undefined;
   return `an id is needed, as in ${method} ${path}/{id}`;
 };
@@ -43,8 +49,9 @@ const missingPart = (host: HttpAdapterHost, method: string, path: string): strin
 /** The path with `/v1`, or with one segment as a route spells it. */
 const routeMeant = (host: HttpAdapterHost, method: string, path: string): string | undefined => {
   const isServed = (other: string): boolean => methodsOf(host, other).includes(method);
+  const whole = path.replace('/users/me/', '/');
   const versioned = path.replace(/^(\/v\d+|\/api(\/v1)?)?(?=\/|$)/, '/v1');
-  for (const candidate of new Set([versioned, path])) {
+  for (const candidate of new Set([versioned, path, whole])) {
     if (candidate !== path && isServed(candidate)) return candidate;
     const spelt = corrected(host, candidate, isServed);
     if (spelt !== undefined) return spelt;

@@ -300,7 +300,7 @@ export const REFUSED: readonly Refused[] = [
     {},
     404,
     'route_not_found',
-    'there is no route GET /v1/users/me/accounts',
+    'there is no route GET /v1/users/me/accounts; did you mean GET /v1/accounts?',
   ],
   [
     'an unknown path',
