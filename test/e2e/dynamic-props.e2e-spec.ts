@@ -69,6 +69,7 @@ describe('POST /v1/components/configure', () => {
         context: { next: '-more' },
         observations: [{ k: 'console.log', ts: expect.any(Number), msg: 'page 0' }],
         errors: [],
+        warnings: [{ code: 'no_account', path: 'configured_props.app', message: expect.any(String) }],
       },
     ]);
     const second = await configure({ ...asked, page: 1, prev_context: { next: '-more' }, query: '?' });
