@@ -87,6 +87,7 @@ describe('POST /v1/sources', () => {
     expect((await create({ component_code: code, name: 'My Source' }))['name_slug']).toBe('my-source-1');
   });
 
+  // docs/reference/rest-api.md#source-create-component
   it.each<[string, object, number, string, object]>([
     ['no component', {}, 400, 'component_reference_missing', { field: 'component_id' }],
     ['empty code', { component_code: '' }, 400, 'component_reference_missing', { field: 'component_id' }],

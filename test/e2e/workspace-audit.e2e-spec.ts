@@ -61,6 +61,19 @@ describe("a workspace's audit log", () => {
     expect(rename).toContainEqual(expect.objectContaining({ before: 'Audited', after: 'Renamed' }));
   });
 
+  it('says that a subscription got another filter, and which', async () => {
+    const listener = await instance.deploy(componentCode({ members: 'run() {},' }));
+    const subscribe = (filter: object | null) =>
+      api.expect(200, 'POST', '/v1/subscriptions', {
+        query: { emitter_id: source.id, listener_id: listener.id },
+        body: { filter },
+      });
+    await subscribe({ n: { gt: 1 } });
+    await subscribe(null);
+    const { data } = await list({ type: 'SubscriptionFilterChanged' });
+    expect(data.map(({ changes }) => changes)).toEqual([[{ path: 'filter', before: { n: { gt: 1 } }, after: null }]]);
+  });
+
   // docs/reference/rest-api.md#workspace-audit-entry
   it('holds no secret', async () => {
     const { text } = await api.call('GET', `/v1/workspaces/${workspace}/audit`, { query: { limit: '100' } });
