@@ -183,6 +183,12 @@ module.exports = {
       to: { path: anyContext, pathNot: '^(dist/)?libs/[^/]+/published\\.(ts|js)$' },
     },
     {
+      name: 'the-runner-knows-no-kind-of-executable',
+      severity: 'error',
+      from: { path: '^libs/runner/[^/]+$', pathNot: tests },
+      to: { path: '^(dist/)?libs/runner/source/' },
+    },
+    {
       name: 'no-nest-in-the-core',
       severity: 'error',
       from: {

@@ -19,7 +19,7 @@ import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { type SubscriptionTable } from '#libs/routing/subscription-table.js';
 import { type Ingress } from '#libs/ingress/ingress.js';
 import { ResponseRelay } from '#libs/ingress/response-relay.js';
-import { type Runner } from '#libs/runner/runner.js';
+import { type Runner } from '#libs/runner/source/runner.js';
 import { sourceTopics } from '#libs/runner/source/source-topics.js';
 import { type EmbeddedEngines } from '#libs/engines/embedded/index.js';
 import { type EndpointUrls } from '#libs/sources/index.js';

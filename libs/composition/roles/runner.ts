@@ -4,7 +4,7 @@ import { startRecordSweeper } from '#libs/data-stores/index.js';
 import { HostDeathNotes } from '#libs/runner/host-deaths.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { type Callers, type Replies, type RunnerDependencies, type RunnerMetrics } from '#libs/runner/runner-ports.js';
-import { type Runner, startRunner } from '#libs/runner/runner.js';
+import { type Runner, startRunner } from '#libs/runner/source/runner.js';
 import { type CommitRouting } from '#libs/runner/source-routing.js';
 import { boundValue, type EndpointUrls } from '#libs/sources/index.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';

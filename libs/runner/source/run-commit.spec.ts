@@ -1,28 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { EventIds } from '#libs/stream-log/event-ids.js';
-import { HeardEmits } from '../heard-emits.js';
-import { LaneTracker } from '../lane-tracker.js';
-import { buildCommit, type CommitContext, type Finished } from './run-commit.js';
+import { decideRuns, type DecisionContext, type Finished } from './run-commit.js';
 import { noEvent } from './run-result.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 import { ok } from './testing/fake-sandbox.js';
 
-const context = (): CommitContext => ({
+const context = (): DecisionContext => ({
   sourceId: 'dc_1',
   topic: 'emits.dc_1',
   strategy: null,
-  state: { version: 0, progress: { through: -1, above: [] }, dedupe: {}, db: {}, lastEventId: '' },
-  tracker: new LaneTracker({ through: -1, above: [] }),
-  heard: new HeardEmits({}),
+  state: { dedupe: {}, db: {} },
   eventIds: new EventIds(''),
   delayed: new InMemoryDelayedEvents(),
-  metrics: {
-    run: () => undefined,
-    emits: () => undefined,
-    duplicates: () => undefined,
-    platformFailure: () => undefined,
-  },
+  metrics: { emits: () => undefined, duplicates: () => undefined },
 });
 
 const finished = (id: string, outcome: RunOutcome): Finished => ({
@@ -46,11 +37,9 @@ const emitting = (count: number, first = 0): RunOutcome =>
 describe('the commit of several runs', () => {
   it('holds the emits of all of them in order, and the last event id', async () => {
     const batch = [finished('a', emitting(700)), finished('b', emitting(2, 700))];
-    const { commit, next } = await buildCommit(batch, context());
-    expect(commit.records.map(({ value }) => Number(value))).toEqual(Array.from({ length: 702 }, (_, i) => i));
-    const lastEventId = commit.records.at(-1)?.headers['id'];
-    expect(JSON.parse(commit.head)).toMatchObject({ lastEventId });
-    expect(next).toMatchObject({ version: 1, lastEventId });
+    const { records, lastEventId } = await decideRuns(batch, context());
+    expect(records.map(({ value }) => Number(value))).toEqual(Array.from({ length: 702 }, (_, i) => i));
+    expect(lastEventId).toBe(records.at(-1)?.headers['id']);
   });
 
   it('removes only names that are stored, however many the runs removed', async () => {
@@ -60,8 +49,8 @@ describe('the commit of several runs', () => {
       finished('a', ok({ dbChanges: { passing: '1', stored: null } })),
       finished('b', ok({ dbChanges: { passing: null, absent: null, kept: '2' } })),
     ];
-    const { commit, next } = await buildCommit(batch, { ...context(), state });
-    expect(commit.parts).toEqual({ 'db/stored': null, 'db/kept': '2' });
+    const { facts, next } = await decideRuns(batch, { ...context(), state });
+    expect(facts).toEqual({ 'db/stored': null, 'db/kept': '2' });
     expect({ ...next.db }).toEqual({ kept: '2' });
   });
 
@@ -73,9 +62,9 @@ describe('the commit of several runs', () => {
       if (going) setImmediate(count);
     };
     setImmediate(count);
-    await buildCommit([finished('a', emitting(5_000))], context());
+    await decideRuns([finished('a', emitting(5_000))], context());
     const forMany = turns;
-    await buildCommit([finished('b', emitting(100))], context());
+    await decideRuns([finished('b', emitting(100))], context());
     going = false;
     expect(forMany).toBeGreaterThanOrEqual(Math.floor(5_000 / 256));
     expect(turns - forMany).toBeLessThanOrEqual(1);

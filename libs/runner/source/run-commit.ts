@@ -1,16 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
-import { type Invocation, REPEATABLE } from '../invocation.js';
+import { type Decision, type Input } from '../executable.js';
 import { DbDraft } from './db-draft.js';
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { withinDelayedLimits } from './delayed-limit.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
-import { type HeardEmits, type HeardPlace, heardPlaceOf } from '../heard-emits.js';
-import { type LaneTracker } from '../lane-tracker.js';
-import { type EmitProgress, headOf, heardParts, type LaneState } from '../lane-state.js';
-import { type RunCommit } from '../run-journal.js';
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type RunnerMetrics } from '../runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
@@ -18,42 +14,26 @@ import { type Execution, runResult } from './run-result.js';
 import { type DedupeCache, partsOf, type SourceState } from './source-state.js';
 import { type CommitRoutes, isEmit } from '../source-routing.js';
 
-export interface Finished {
+/** A finished execution, or an arrival that is done without one. */
+export interface Finished extends Input {
   readonly execution: Execution;
   /** Undefined when done without a run (a coalesced tick, a repeat). */
   readonly outcome: RunOutcome | undefined;
-  readonly invocation: Invocation | undefined;
-  /** True for a repeat. It does not say that the first is done, and pushes no other id out of the inbox. */
-  readonly repeat?: true;
-  readonly committed: () => void;
-  /** Called when it will not be committed here, because another process has committed or the runner was closed. */
-  readonly abandoned?: (reason: Error) => void;
 }
 
-/** HeardEmits holds the rest. */
-export type CommittedState = Omit<LaneState, 'heard' | 'own'> & SourceState;
-
-export interface CommitContext {
+export interface DecisionContext {
   readonly sourceId: string;
   readonly topic: string;
   readonly strategy: DedupeStrategy | null;
-  readonly state: CommittedState;
-  readonly tracker: Pick<LaneTracker, 'progressAfter'>;
-  readonly heard: Pick<HeardEmits, 'changesAfter'>;
+  readonly state: SourceState;
   readonly eventIds: EventIds;
-  readonly metrics: RunnerMetrics;
+  readonly metrics: Pick<RunnerMetrics, 'emits' | 'duplicates'>;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
   /** Absent: the router routes the emits. */
   readonly routes?: Pick<CommitRoutes, 'route'> | undefined;
 }
 
-export interface BuiltCommit {
-  readonly commit: RunCommit;
-  readonly next: CommittedState;
-  /** Emits of other sources that are heard once it is stored. */
-  readonly places: readonly HeardPlace[];
-  /** The progress of their emitters that it stores. */
-  readonly heard: Readonly<Record<string, EmitProgress | null>>;
+export interface SourceDecision extends Decision<SourceState> {
   /**
    * Errors of the executions that exceeded the limits of `$.service.db`, so their process holds content that was not
    * committed. Undefined when there are none.
@@ -72,16 +52,16 @@ export type Cut = (typeof CUTS)[number];
 const RECORDS_A_TURN = 256;
 
 /**
- * Builds one commit of all that these executions leave, and the state after it. A run with many emits takes several
+ * Decides on all that these executions leave, and the state after it. A run with many emits takes several
  * turns of the event loop. Call it for one batch of a source at a time. With a cut the batch has one execution, which
  * gets an error that names `reason`.
  */
-export const buildCommit = async (
+export const decideRuns = async (
   batch: readonly Finished[],
-  { sourceId, topic, strategy, state, tracker, heard, eventIds, metrics, delayed, routes }: CommitContext,
+  { sourceId, topic, strategy, state, eventIds, metrics, delayed, routes }: DecisionContext,
   cut: Cut = 'nothing',
   reason = '',
-): Promise<BuiltCommit> => {
+): Promise<SourceDecision> => {
   // Read before anything changes, because it may fail and the batch is then built again.
   let usage = batch.some(({ outcome }) => outcome?.delays) ? await delayed.usage(sourceId) : undefined;
   let caches = state.dedupe;
@@ -91,15 +71,8 @@ export const buildCommit = async (
   let refused: Map<Finished, UserError> | undefined;
   const records: LogRecord[] = [];
   let built = 0;
-  const inbox: string[] = [];
-  const places: HeardPlace[] = [];
   for (const finished of batch) {
-    const { execution, outcome: left, invocation, repeat } = finished;
-    if (invocation && !repeat && REPEATABLE.has(invocation.headers.kind)) {
-      inbox.push(invocation.headers.id);
-      const place = heardPlaceOf(invocation.headers);
-      if (place) places.push(place);
-    }
+    const { execution, outcome: left } = finished;
     if (!left) continue;
     const error = cut === 'nothing' ? dbFault(db.apply(left.dbChanges)) : tooLarge(cut, reason);
     let outcome = left;
@@ -122,17 +95,13 @@ export const buildCommit = async (
   }
   const forgets = cut === 'dedupe' || cut === 'output';
   const dedupe = forgets ? allRemoved(state.dedupe) : withoutAbsent(changed, state.dedupe);
-  const progress = tracker.progressAfter(batch.flatMap(({ invocation }) => invocation?.record ?? []));
-  const lastEventId = eventIds.last();
-  const expectedVersion = state.version;
-  const heardAfter = places.length > 0 ? heard.changesAfter(places) : {};
-  const head = headOf({ progress, lastEventId });
-  const parts = { ...heardParts(heardAfter), ...partsOf({ dedupe, db: withoutAbsent(dbChanges, state.db) }) };
   return {
-    commit: { executable: sourceId, expectedVersion, head, parts, inbox, records },
-    next: { version: expectedVersion + 1, progress, dedupe: forgets ? {} : caches, db: db.result(), lastEventId },
-    places,
-    heard: heardAfter,
+    facts: partsOf({ dedupe, db: withoutAbsent(dbChanges, state.db) }),
+    records,
+    // Events that wait are records of the emitter's topic: the router stores them, with their alarms (docs/adr/0027).
+    alarms: [],
+    lastEventId: eventIds.last(),
+    next: { dedupe: forgets ? {} : caches, db: db.result() },
     refused,
   };
 };

@@ -5,7 +5,7 @@ import { type InFlightInvocations } from '../in-flight-invocations.js';
 import { type Invocation, timeOf } from '../invocation.js';
 import { type Finished } from './run-commit.js';
 import { delayedOutcome } from './platform-outcomes.js';
-import { type RunCommitter } from '../run-committer.js';
+import { type RunCommitter } from './run-committer.js';
 import { warnedOfReply } from './reply-warnings.js';
 import { executionOf, noEvent } from './run-result.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';

@@ -9,7 +9,7 @@ import {
   type SandboxSpec,
 } from '#libs/sandbox/index.js';
 import { propsOf, type SourceDefinition } from '#libs/sources/published.js';
-import { type RunCommitter } from '../run-committer.js';
+import { type RunCommitter } from './run-committer.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { secretsOf } from '../prop-secrets.js';
@@ -25,7 +25,7 @@ export interface SourceProcessOptions {
     'binder' | 'blobs' | 'packages' | 'clock' | 'logger' | 'metrics' | 'settings' | 'sandboxes'
   >;
   /** Knows the last committed content of `$.service.db`, and whether this process still runs the source. */
-  readonly committer: Pick<RunCommitter, 'abandonedFor' | 'db'>;
+  readonly committer: Pick<RunCommitter, 'abandonedFor' | 'state'>;
   readonly waiting: Pick<WaitingTold, 'tell'>;
   /** Resolves when nothing runs and nothing is uncommitted. */
   readonly untilIdle: () => Promise<void>;
@@ -139,7 +139,7 @@ export class SourceProcess {
       bundleFile: await deps.blobs.fileOf(definition.bundleHash),
       ...(definition.packages ? { packages: await deps.packages(workspaceId, definition.packages) } : {}),
       props,
-      db: committer.db,
+      db: committer.state.db,
       concurrency: propsOf(definition, 'db').length > 0 ? 1 : deps.settings.concurrency,
       onLate: (line) => onLate(workspaceId, definition, mask.outcome(loggedOutcome(line, deps.clock.now()))),
     };

@@ -10,23 +10,23 @@ import { InFlightInvocations } from '../in-flight-invocations.js';
 import { HeardEmits, heardPlaceOf } from '../heard-emits.js';
 import { LaneTracker } from '../lane-tracker.js';
 import { type Invocation, type OnConflict, REPEATABLE } from '../invocation.js';
-import { RunCommitter } from '../run-committer.js';
-import { RunDispatcher } from '../run-dispatcher.js';
+import { type RunCommitter, runCommitter } from './run-committer.js';
+import { RunDispatcher } from './run-dispatcher.js';
 import { RunFinisher } from './run-finisher.js';
 import { laneStateOf } from '../lane-state.js';
+import { type ExecutableRunner } from '../loaded-executables.js';
 import { type StateConflict, type StoredState } from '../run-journal.js';
 import { loggedOutcome, waitsForPackages } from './platform-outcomes.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { SourceProcess } from './source-process.js';
-import { sourceStateOf } from './source-state.js';
 import { WaitingTold } from './waiting-told.js';
 
 /**
  * Runs one source in this process. Invocations start in lane order. Results are committed in the order in which the
  * runs ended, many in one commit. Only then are invocations acknowledged.
  */
-export class SourceRunner {
+export class SourceRunner implements ExecutableRunner {
   private readonly invocations = new InFlightInvocations();
   private readonly tracker: LaneTracker;
   private readonly heard: HeardEmits;
@@ -47,15 +47,15 @@ export class SourceRunner {
     onConflict: OnConflict,
   ) {
     const { override, invocations } = this;
-    const { heard: heardBefore, own, ...lane } = laneStateOf(stored);
+    const lane = laneStateOf(stored);
     const tracker = new LaneTracker(lane.progress);
-    const heard = new HeardEmits(heardBefore);
+    const heard = new HeardEmits(lane.heard);
     const waiting = new WaitingTold({ sourceId, delayed: deps.delayed, clock: deps.clock });
-    const committer = new RunCommitter({
+    const committer = runCommitter({
       sourceId,
       deps,
       delayed: waiting,
-      state: { ...lane, ...sourceStateOf(own) },
+      stored: lane,
       tracker,
       heard,
       strategy: () => (override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,

@@ -5,7 +5,7 @@ import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Replies } from '../../runner-ports.js';
-import { type Runner, startRunner } from '../../runner.js';
+import { type Runner, startRunner } from '../runner.js';
 import { type Script } from './fake-sandbox.js';
 import { InMemoryJournal } from '../../testing/in-memory-journal.js';
 import { definition, FakeFollower, FakeSandboxes, invocationHeaders, quietDependencies } from './source-world.js';

@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { setImmediate as turn } from 'node:timers/promises';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
-import { HeardEmits } from './heard-emits.js';
-import { LaneTracker } from './lane-tracker.js';
-import { type Finished } from './source/run-commit.js';
-import { RunCommitter, type RunCommitterOptions } from './run-committer.js';
-import { laneStateOf } from './lane-state.js';
-import { CommitTooLarge, type RunCommit, StateConflict } from './run-journal.js';
-import { type DedupeCache } from './source/source-state.js';
-import { noEvent } from './source/run-result.js';
-import { type RunnerMetrics } from './runner-ports.js';
-import { ok } from './source/testing/fake-sandbox.js';
+import { HeardEmits } from '../heard-emits.js';
+import { LaneTracker } from '../lane-tracker.js';
+import { type Finished } from './run-commit.js';
+import { runCommitter, type RunCommitterOptions } from './run-committer.js';
+import { laneStateOf } from '../lane-state.js';
+import { CommitTooLarge, type RunCommit, StateConflict } from '../run-journal.js';
+import { type DedupeCache, partsOf } from './source-state.js';
+import { noEvent } from './run-result.js';
+import { type RunnerMetrics } from '../runner-ports.js';
+import { ok } from './testing/fake-sandbox.js';
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
@@ -35,10 +35,14 @@ const world = (fails: {
   const errors: string[] = [];
   const tracker = new LaneTracker({ through: -1, above: [] });
   let built = 0;
-  const committer = new RunCommitter({
+  const committer = runCommitter({
     sourceId: 'dc_1',
     delayed: { usage: async () => ({ count: 0, bytes: 0 }) },
-    state: { version: 0, progress: { through: -1, above: [] }, dedupe: fails.dedupe ?? {}, db: {}, lastEventId: '' },
+    stored: {
+      version: 0,
+      lastEventId: '',
+      own: partsOf({ dedupe: fails.dedupe ?? {}, db: {} }) as Record<string, string>,
+    },
     tracker,
     heard: new HeardEmits({}),
     strategy: () => {

@@ -3,9 +3,10 @@ import { type HookOutcome, type HookRunner } from '#libs/sources/published.js';
 import { invocationHeaders } from '#libs/stream-log/envelopes.js';
 import { type Consumer, type LaneBatch, REVOKE_MS } from '#libs/stream-log/stream-log.js';
 import { INVOCATIONS } from '#libs/stream-log/topics.js';
-import { LoadedSources } from './loaded-sources.js';
-import { type Invocation } from './invocation.js';
-import { type RunnerDependencies } from './runner-ports.js';
+import { LoadedExecutables } from '../loaded-executables.js';
+import { SourceRunner } from './source-runner.js';
+import { type Invocation } from '../invocation.js';
+import { type RunnerDependencies } from '../runner-ports.js';
 
 export interface Runner extends HookRunner {
   /** Number of unacknowledged invocations. */
@@ -28,7 +29,12 @@ const RELEASE_MS = REVOKE_MS - 2_000;
 
 /** Starts the role `runner`, steps 2 and 3 of the path of an event (docs/architecture.md). */
 export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => {
-  const sources = new LoadedSources(deps);
+  const sources = new LoadedExecutables({
+    load: (sourceId, onConflict) => SourceRunner.load(sourceId, deps, onConflict),
+    endProcess: (sourceId) => deps.sandboxes.drop(sourceId),
+    metrics: deps.metrics,
+    logger: deps.logger,
+  });
   const laneOf = new Map<string, string>();
 
   const consumer: Consumer = await deps.log.consume(

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sharedTopics } from '#libs/stream-log/topics.js';
 import { type RunRequest } from '#libs/sandbox/index.js';
-import { ok } from './source/testing/fake-sandbox.js';
-import { RunnerWorld } from './source/testing/runner-world.js';
-import { until } from './source/testing/source-world.js';
+import { ok } from './testing/fake-sandbox.js';
+import { RunnerWorld } from './testing/runner-world.js';
+import { until } from './testing/source-world.js';
 
 const auto = (request: RunRequest) => ok({ emits: [{ payload: request.event, channel: '' }] });
 

@@ -3,14 +3,14 @@ import { bodyRangeOf } from '#libs/component-model/http-event.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
-import { type DefinitionOverride } from './source/definition-override.js';
-import { InvocationQueue } from './invocation-queue.js';
-import { type Invocation } from './invocation.js';
-import { type RunFinisher } from './source/run-finisher.js';
-import { type RunnableSource, type SourceRunnerDependencies } from './runner-ports.js';
-import { failedToLoad, hostEnded } from './source/platform-outcomes.js';
-import { SourcePause } from './source-pause.js';
-import { type SourceProcess } from './source/source-process.js';
+import { type DefinitionOverride } from './definition-override.js';
+import { InvocationQueue } from '../invocation-queue.js';
+import { type Invocation } from '../invocation.js';
+import { type RunFinisher } from './run-finisher.js';
+import { type RunnableSource, type SourceRunnerDependencies } from '../runner-ports.js';
+import { failedToLoad, hostEnded } from './platform-outcomes.js';
+import { SourcePause } from '../source-pause.js';
+import { type SourceProcess } from './source-process.js';
 
 /** Time to wait for the event log, per attempt, when a source is unknown. */
 const FOLLOW_MS = 10_000;
