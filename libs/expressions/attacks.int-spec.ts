@@ -180,7 +180,10 @@ describe('attacks of expressions', () => {
     ],
     ['an error whose name is a symbol', `(() => { const e = new Error(); e.name = Symbol('n'); throw e; })()`],
     ['something inspectable', `(() => { throw inspectable(); })()`],
-    ['an error without stack left', `(() => { const f = () => { try { f(); } finally { f(); } }; f(); })()`],
+    [
+      'an error without stack left',
+      `(() => { let again = 20; const f = () => { try { f(); } finally { if (again-- > 0) f(); } }; f(); })()`,
+    ],
     ['an error of the parser', `(() => { JSON.parse('{'); })()`],
   ])('that throw %s fail, and say nothing of the process', async (_name, attack) => {
     const outcome = await evaluated(`(() => { ${PROBE} return ${attack}; })()`);
