@@ -22,6 +22,8 @@ for (const name of NAMES) {
   else available.set(name, level);
 }
 
+const jails = [...available.values()].filter(({ name }) => name !== 'process');
+
 const IN = { workspaceId: 'o_1' };
 
 /** Imports every file of a folder as text, by a pattern. esbuild resolves it from its working folder, not by plugin. */
@@ -52,13 +54,16 @@ describe.each([...available.values()])('the build jail in $name', (level) => {
     expect(await bundle('export default { name: "unharmed" }')).toContain('unharmed');
   };
 
-  bundlerCases({
-    bundle: async (input) => (await builds.bundle(input, IN)).bundle,
-    bundleWith: async (input, packages) => {
-      const withPackages = new BuildJail({ level, packages });
-      return withPackages.bundle(input, IN).finally(() => withPackages.close());
-    },
-  });
+  // The second kind of jail runs the same program of esbuild as the first one.
+  if (level !== jails[1]) {
+    bundlerCases({
+      bundle: async (input) => (await builds.bundle(input, IN)).bundle,
+      bundleWith: async (input, packages) => {
+        const withPackages = new BuildJail({ level, packages });
+        return withPackages.bundle(input, IN).finally(() => withPackages.close());
+      },
+    });
+  }
 
   /** Builds like the server, but without the refusal of patterns. */
   const rawBuild = async (code: string): Promise<BuildReply> => {
