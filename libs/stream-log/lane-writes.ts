@@ -1,4 +1,11 @@
-import { type CollectionSchema, type Doc, type DocumentWrite, type Trim } from '#libs/kernel/read-model-store.js';
+import {
+  type CollectionSchema,
+  type Doc,
+  type DocumentWrite,
+  type ReadModelStore,
+  type ReadModelWrite,
+  type Trim,
+} from '#libs/kernel/read-model-store.js';
 
 /** A lane of a read model that several processes write, as its newest claim found it. */
 export interface ClaimedLane<D extends Doc> {
@@ -57,3 +64,25 @@ export interface LaneWrites {
    */
   applyLanes(batch: LanesBatch): Promise<void>;
 }
+
+/** Writes of a batch of lanes, in their order. */
+export const writesOf = ({ parts, trims }: LanesBatch): readonly ReadModelWrite[] => [
+  ...parts.flatMap(({ writes }) => writes),
+  ...trims,
+  ...parts.flatMap(({ id, progress }): ReadModelWrite[] => {
+    if (progress === 'unchanged') return [];
+    return [progress === 'removed' ? { op: 'delete', id } : { op: 'put', doc: progress }];
+  }),
+];
+
+/** Lanes of a store that one process writes, for which nobody else can claim them. A batch is one of the store. */
+export const lanesOfOneProcess = (store: Pick<ReadModelStore, 'apply' | 'getMany'>): LaneWrites => ({
+  claimLanes: async <D extends Doc>(schema: CollectionSchema, generation: number, ids: readonly string[]) => {
+    const stored = await store.getMany<D>(schema, ids, generation);
+    return ids.map((id, i) => ({ id, claim: 0, progress: stored[i] }));
+  },
+  applyLanes: (batch) => {
+    const { schema, generation } = batch;
+    return store.apply({ schema, generation, expected: null, next: null, writes: writesOf(batch) });
+  },
+});

@@ -3,7 +3,7 @@ import { type Doc } from '#libs/kernel/read-model-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { type LaneOrigin } from './lane-origin.js';
 import { ForgottenKeys } from './forgotten-keys.js';
-import { lanesOfOneProcess } from './lanes-of-one-process.js';
+import { lanesOfOneProcess } from './lane-writes.js';
 import { StreamFold } from './stream-fold.js';
 import { type StreamProjection } from './stream-projection.js';
 import { type StoredRecord } from './stream-log.js';

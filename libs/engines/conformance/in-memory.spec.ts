@@ -5,7 +5,7 @@ import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { InMemoryJournal } from '#libs/runner/testing/in-memory-journal.js';
-import { lanesOfOneProcess } from '#libs/stream-log/lanes-of-one-process.js';
+import { lanesOfOneProcess } from '#libs/stream-log/lane-writes.js';
 import { ClaimedLanes } from '#libs/stream-log/testing/claimed-lanes.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';

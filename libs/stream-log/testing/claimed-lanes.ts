@@ -1,7 +1,6 @@
 import { KeyedMutex } from '#libs/async/serial-queue.js';
 import { type CollectionSchema, type Doc, type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { LaneLost, type ClaimedLane, type LanesBatch, type LaneWrites } from '../lane-writes.js';
-import { writesOf } from '../lanes-of-one-process.js';
+import { LaneLost, type ClaimedLane, type LanesBatch, type LaneWrites, writesOf } from '../lane-writes.js';
 
 /** Lanes that the processes of a spec share. Their claims are in memory. */
 export class ClaimedLanes implements LaneWrites {
