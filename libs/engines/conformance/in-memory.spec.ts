@@ -5,6 +5,7 @@ import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
 import { InMemoryJournal } from '#libs/runner/testing/in-memory-journal.js';
+import { InMemoryTicks } from '#libs/scheduling/testing/in-memory-ticks.js';
 import { lanesOfOneProcess } from '#libs/stream-log/lane-writes.js';
 import { ClaimedLanes } from '#libs/stream-log/testing/claimed-lanes.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
@@ -18,7 +19,7 @@ import { describeLaneWrites, describeLaneWritesDouble } from './lane-writes.suit
 import { describeReadModelStore } from './read-model-store.suite.js';
 import { describeRunJournal } from './run-journal.suite.js';
 import { describeDueStore } from './due-store.suite.js';
-import { describeBlobStoreDouble, describeUsageStore, describeVault } from './small-stores.suite.js';
+import { describeBlobStoreDouble, describeTickStore, describeUsageStore, describeVault } from './small-stores.suite.js';
 import { describeStreamLogDouble } from './stream-log.suite.js';
 
 /** Checks that the in-memory doubles of specs fulfil the contract of the engines. Their memory survives a restart. */
@@ -89,6 +90,10 @@ describeDataStoreRecords(
 describeUsageStore(
   'in memory',
   harness(() => new InMemoryUsage()),
+);
+describeTickStore(
+  'in memory',
+  harness(() => new InMemoryTicks()),
 );
 describeVault(
   'in memory',

@@ -3,7 +3,7 @@ import { type Timer } from '#libs/sources/published.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Alarm, type ArmedTimers, type Scheduler, startScheduler, type TimerSources } from '../scheduler.js';
-import { type TickStore } from '../tick-store.js';
+import { InMemoryTicks } from './in-memory-ticks.js';
 
 export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 export const START = Date.parse('2024-03-10T10:00:00Z');
@@ -93,21 +93,6 @@ class Sources implements TimerSources {
   }
 }
 
-class Ticks implements TickStore {
-  readonly saved = new Map<string, number>();
-  failing = false;
-  async load(): Promise<ReadonlyMap<string, number>> {
-    return new Map(this.saved);
-  }
-  async save(ticks: ReadonlyMap<string, number>): Promise<void> {
-    if (this.failing) throw new Error('disk full');
-    for (const [key, at] of ticks) this.saved.set(key, Math.max(at, this.saved.get(key) ?? 0));
-  }
-  async drop(sourceId: string): Promise<void> {
-    for (const key of this.saved.keys()) if (key.startsWith(`${sourceId}/`)) this.saved.delete(key);
-  }
-}
-
 /** Worlds of one spec file, whose schedulers are closed after each test. */
 export const schedulerWorlds = () => {
   const running: Scheduler[] = [];
@@ -119,7 +104,7 @@ export const schedulerWorlds = () => {
     for (const id of ['dc_a', 'dc_b']) await log.createTopic(topics.invocations(id), {});
     const time = new FakeTime();
     const sources = new Sources();
-    const ticks = new Ticks();
+    const ticks = new InMemoryTicks();
     const failures: string[] = [];
     const start = async (): Promise<Scheduler> => {
       const { clock, alarm } = time;
