@@ -1,7 +1,8 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
+import { type Faults } from '#libs/kernel/faults.js';
 import { type Attempt, packAttempts } from '#libs/stream-log/attempt-records.js';
-import { LaneWriter } from '#libs/stream-log/lane-writer.js';
+import { laneFaults, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type DueStore, type DueEntry } from '#libs/due/due-store.js';
 import { type DeliveryLogger } from './webhook-settings.js';
@@ -44,15 +45,17 @@ export class OutcomeWriter {
   private abandoned = false;
   private readonly retry = new WakeablePause();
   private readonly attempts: LaneWriter<Attempt>;
+  private readonly faults: Faults;
 
   constructor(private readonly options: OutcomeWriterOptions) {
     const { log, logger, onFailure } = options;
+    this.faults = laneFaults(logger);
     this.attempts = new LaneWriter({
       log,
       lingerMs: LINGER_MS,
       pack: packAttempts,
       what: 'attempts',
-      logger,
+      faults: this.faults,
       onFailure,
     });
   }
@@ -76,6 +79,7 @@ export class OutcomeWriter {
     this.abandoned = true;
     this.retry.wake();
     void this.attempts.stop();
+    this.faults.close();
   }
 
   private async drain(): Promise<void> {

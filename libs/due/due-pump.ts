@@ -1,7 +1,8 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { eachAlone, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
+import { type Faults } from '#libs/kernel/faults.js';
+import { eachAlone, laneFaults, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DUE_KINDS } from './due-kinds.js';
@@ -51,6 +52,7 @@ export class DuePump {
   /** An entry that is due earlier ends the pause. */
   private wakeAt = 0;
   private readonly pause = new WakeablePause();
+  private readonly faults: Faults;
   private readonly writer: LaneWriter;
   /**
    * Entries that were read, and neither set out nor removed since, by owner. No more are read of such an owner, which
@@ -62,7 +64,8 @@ export class DuePump {
 
   constructor(private readonly options: DuePumpOptions) {
     const { log, logger } = options;
-    this.writer = new LaneWriter({ log, pack: eachAlone, what: 'due entries', logger });
+    this.faults = laneFaults(logger);
+    this.writer = new LaneWriter({ log, pack: eachAlone, what: 'due entries', faults: this.faults });
   }
 
   start(): this {
@@ -79,6 +82,7 @@ export class DuePump {
     this.pause.wake();
     await this.running;
     await this.writer.stop();
+    this.faults.close();
   }
 
   private async run(): Promise<void> {

@@ -1,10 +1,11 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type Faults } from '#libs/kernel/faults.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { type EmitHeaders, emitterHeaders } from '#libs/stream-log/envelopes.js';
 import { type HandedOver } from '#libs/stream-log/handed-over.js';
-import { eachAlone, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
+import { eachAlone, laneFaults, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { DelayedRouting, type DelayedRoutingOptions } from './delayed-routing.js';
@@ -108,12 +109,15 @@ class Routing {
   failures = 0;
   private closing = false;
   private readonly lanes = new Map<string, RoutedLane>();
+  private readonly faults: Faults;
 
   constructor(
     private readonly options: RouterOptions,
     private readonly metrics: RouterMetrics,
     private readonly emits: EmitRouter,
-  ) {}
+  ) {
+    this.faults = laneFaults(options.logger);
+  }
 
   async batch(batch: LaneBatch): Promise<void> {
     const isOver = (): boolean => this.closing || batch.revoked();
@@ -137,15 +141,17 @@ class Routing {
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all([...this.lanes.values()].map(({ writer }) => writer.stop(LAST_RECORDS_MS)));
+    this.faults.close();
   }
 
   private laneOf(name: string): RoutedLane {
     let lane = this.lanes.get(name);
     if (!lane) {
-      const { log, logger } = this.options;
+      const { faults, options } = this;
+      const { log } = options;
       const onFailure = (): void => void this.failures++;
       const what = 'events for a listener';
-      lane = { writer: new LaneWriter({ log, pack: eachAlone, what, logger, onFailure }), open: new Set() };
+      lane = { writer: new LaneWriter({ log, pack: eachAlone, what, faults, onFailure }), open: new Set() };
       this.lanes.set(name, lane);
     }
     return lane;

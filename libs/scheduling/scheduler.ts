@@ -1,8 +1,9 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type Faults } from '#libs/kernel/faults.js';
 import { type Timer } from '#libs/sources/published.js';
 import { timerInvocation } from '#libs/stream-log/invocations.js';
-import { eachAlone, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
+import { eachAlone, laneFaults, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DueHeap } from './due-heap.js';
@@ -105,6 +106,7 @@ class TimerScheduler implements Scheduler {
   private closed = false;
   /** Pauses while the store of ticks cannot be written. */
   private readonly backoff = new Backoff(RETRIES);
+  private readonly faults: Faults;
   private readonly writer: LaneWriter;
   /** Ticks that are in the log and not yet in the store. */
   private published: (readonly [Entry, offset: number | null])[] = [];
@@ -119,8 +121,9 @@ class TimerScheduler implements Scheduler {
     stored: ReadonlyMap<string, number>,
   ) {
     const { log, logger } = options;
+    this.faults = laneFaults(logger);
     const onFailure = (): void => void this.metrics.failures++;
-    this.writer = new LaneWriter({ log, pack: eachAlone, what: 'ticks', logger, onFailure });
+    this.writer = new LaneWriter({ log, pack: eachAlone, what: 'ticks', faults: this.faults, onFailure });
     for (const [key, at] of stored) {
       const slash = key.indexOf('/');
       this.ticked(key.slice(0, slash), key.slice(slash + 1), at);
@@ -149,6 +152,7 @@ class TimerScheduler implements Scheduler {
     this.stopListening?.();
     this.callOff?.();
     await this.writer.stop(LAST_TICKS_MS);
+    this.faults.close();
     await this.ringing;
     await this.storing;
   }

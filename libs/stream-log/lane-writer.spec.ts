@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { eachAlone, LaneWriter } from './lane-writer.js';
+import { eachAlone, laneFaults, LaneWriter } from './lane-writer.js';
 import { type LogRecord } from './stream-log.js';
 import { InMemoryStreamLog } from './testing/in-memory-stream-log.js';
 
@@ -23,7 +23,7 @@ const world = async () => {
     log,
     pack: eachAlone,
     what: 'records',
-    logger: { error },
+    faults: laneFaults({ error }),
     onFailure: () => failures++,
   });
   const settled: string[] = [];

@@ -28,10 +28,11 @@ export interface LaneWriterOptions<R extends Placed> {
   readonly log: Pick<StreamLog, 'publishEach'>;
   /** Makes the records of one call of those of one key that wait. Asked again when they are published again. */
   readonly pack: (waiting: readonly R[]) => readonly PackedRecord[];
-  /** Name of the records in the lines about a lane that refuses them, such as `deliveries`. */
+  /** Name of the records in the lines about a lane that refuses them, such as `attempts`. */
   readonly what: string;
-  readonly logger?: LaneLogger | undefined;
-  /** Called for every attempt that failed. The logger gets one line when attempts begin to fail, and one at their end. */
+  /** Made by `laneFaults`. All writers of a reader share it, so that what fails in many of them is one fault. */
+  readonly faults: Pick<Faults, 'met'>;
+  /** Called for every attempt that failed. */
   readonly onFailure?: (() => void) | undefined;
   /** How long a record may wait for others to be written with. Default: not at all. */
   readonly lingerMs?: number;
@@ -48,6 +49,10 @@ const MAX_KEY = 512;
 const PATIENCE_MS = 500;
 /** A fault is over when no attempt failed for this long: a log may take 30 s to refuse a record. */
 const QUIET_MS = 60_000;
+
+/** Reports each cause for which lanes refuse records once, and its end. The caller closes it. */
+export const laneFaults = (logger: LaneLogger | undefined): Faults =>
+  new Faults({ say: (text, fields) => logger?.error(fields, text), quietMs: QUIET_MS });
 
 /** `pack` for records that stay as they are. */
 export const eachAlone = (waiting: readonly LogRecord[]): readonly PackedRecord[] =>
@@ -77,12 +82,8 @@ export class LaneWriter<R extends Placed = LogRecord> {
   private state: 'open' | 'stopping' | 'stopped' = 'open';
   private count = 0;
   private wakers: (() => void)[] = [];
-  private readonly faults: Faults;
 
-  constructor(private readonly options: LaneWriterOptions<R>) {
-    const { logger } = options;
-    this.faults = new Faults({ say: (text, fields) => logger?.error(fields, text), quietMs: QUIET_MS });
-  }
+  constructor(private readonly options: LaneWriterOptions<R>) {}
 
   /** Records written in one turn go in one call. */
   write(pending: Pending<R>): void {
@@ -128,7 +129,6 @@ export class LaneWriter<R extends Placed = LogRecord> {
     this.wake();
     if (ms > 0) await endsWithin(this.idle(), ms);
     this.state = 'stopped';
-    this.faults.close();
     for (const lane of this.lanes.values()) this.drop(lane);
     this.count = 0;
     this.wake();
@@ -209,10 +209,10 @@ export class LaneWriter<R extends Placed = LogRecord> {
   }
 
   private refused(lane: Lane<R>, failure: Error): void {
-    const { onFailure, what } = this.options;
+    const { faults, onFailure, what } = this.options;
     onFailure?.();
     const fields = { err: failure, topic: lane.topic };
-    this.faults.met(failure.message, `the log refuses ${what}: they are published again until it takes them`, fields);
+    faults.met(failure.message, `the log refuses ${what}: they are published again until it takes them`, fields);
     if (this.state !== 'open') {
       this.drop(lane);
       return;
