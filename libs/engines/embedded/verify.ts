@@ -69,7 +69,9 @@ const faultsOf = (dataDir: string, file: FileName): readonly string[] => {
   try {
     return unchanged(dataDir, file, (db) => {
       const rows = db.sql(`PRAGMA integrity_check(${MOST_FAULTS})`).all<{ integrity_check: string }>();
-      return rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
+      // One row may hold many lines, the first of which only names the database.
+      const lines = rows.flatMap((row) => row.integrity_check.split('\n'));
+      return lines.filter((line) => line !== 'ok' && !line.startsWith('***')).slice(0, MOST_FAULTS);
     });
   } catch (error) {
     return [messageOf(error)];
