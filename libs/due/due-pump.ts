@@ -2,6 +2,7 @@ import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Faults } from '#libs/kernel/faults.js';
+import { shareOfHeap } from '#libs/kernel/heap-share.js';
 import { eachAlone, laneFaults, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -17,9 +18,8 @@ const LEASE_MS = 60_000;
 const MOST_DOUBLINGS = 6;
 /** Longest time between two reads of the store, because other processes put entries too. */
 const POLL_MS = 500;
-/** Entries that were read and are still in the store, and characters of their records, above which no more are read. */
+/** Entries that were read and neither set out nor removed, above which no more are read. */
 const MOST = 1_024;
-const MOST_CHARACTERS = 32 << 20;
 
 export interface DuePumpOptions {
   readonly log: Pick<StreamLog, 'publishEach'>;
@@ -31,6 +31,8 @@ export interface DuePumpOptions {
   /** Called before entries are removed because their topic does not exist, as their owner was deleted. */
   readonly onOwnerGone?: (entries: readonly DueEntry[]) => Promise<void>;
   readonly logger: LaneLogger;
+  /** Characters of the records in flight above which no more are read. Default: a share of the heap. */
+  readonly mostCharacters?: number;
   readonly pollMs?: number;
 }
 
@@ -143,9 +145,10 @@ export class DuePump {
   }
 
   private isFull(): boolean {
+    const { mostCharacters = shareOfHeap() } = this.options;
     let entries = 0;
     for (const count of this.inFlight.values()) entries += count;
-    return entries >= MOST || this.characters >= MOST_CHARACTERS;
+    return entries >= MOST || this.characters >= mostCharacters;
   }
 
   private count({ owner, record }: ReadEntry, by: 1 | -1): void {
