@@ -11,10 +11,6 @@ export class InFlightInvocations {
     return this.byOffset.size;
   }
 
-  has(offset: number): boolean {
-    return this.byOffset.has(offset);
-  }
-
   /** Returns false when an invocation of the same id is already in flight, so this one is a repeat. */
   add(invocation: Invocation): boolean {
     const { headers, record } = invocation;

@@ -2,7 +2,7 @@ import { type Invocation } from './invocation.js';
 
 /**
  * Lets one tick of a timer run at a time. Ticks that arrive during it become one, the latest
- * (docs/reference/component-model.md#timer-overlap).
+ * (docs/reference/component-model.md#timer-overlap). It is no guard against repeats: these ticks have different ids.
  */
 export class TickCoalescer {
   private readonly timers = new Map<string, { running: boolean; pending: Invocation | undefined }>();

@@ -6,10 +6,8 @@ import { type SourceDefinition } from '#libs/sources/published.js';
 import { DefinitionOverride } from './definition-override.js';
 import { HookExecutor } from './hook-executor.js';
 import { HookQueue } from './hook-queue.js';
-import { InFlightInvocations } from '../in-flight-invocations.js';
-import { HeardEmits, heardPlaceOf } from '../heard-emits.js';
-import { LaneTracker } from '../lane-tracker.js';
-import { type Invocation, type OnConflict, REPEATABLE } from '../invocation.js';
+import { type Invocation, type OnConflict } from '../invocation.js';
+import { LaneIntake } from '../lane-intake.js';
 import { type RunCommitter, runCommitter } from './run-committer.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunFinisher } from './run-finisher.js';
@@ -27,9 +25,7 @@ import { WaitingTold } from './waiting-told.js';
  * runs ended, many in one commit. Only then are invocations acknowledged.
  */
 export class SourceRunner implements ExecutableRunner {
-  private readonly invocations = new InFlightInvocations();
-  private readonly tracker: LaneTracker;
-  private readonly heard: HeardEmits;
+  private readonly intake: LaneIntake;
   private readonly override = new DefinitionOverride();
   private readonly process: SourceProcess;
   private readonly dispatcher: RunDispatcher;
@@ -40,46 +36,46 @@ export class SourceRunner implements ExecutableRunner {
   private closed = false;
   private waitingUntilIdle: (() => void)[] = [];
 
+  /** Makes the parts in the order in which they need each other. A call back to a later part goes over the runner. */
   private constructor(
     readonly sourceId: string,
     private readonly deps: SourceRunnerDependencies,
     stored: StoredState,
     onConflict: OnConflict,
   ) {
-    const { override, invocations } = this;
+    const { override } = this;
     const lane = laneStateOf(stored);
-    const tracker = new LaneTracker(lane.progress);
-    const heard = new HeardEmits(lane.heard);
+    const intake = (this.intake = new LaneIntake(sourceId, deps.journal, lane));
     const waiting = new WaitingTold({ sourceId, delayed: deps.delayed, clock: deps.clock });
-    const committer = runCommitter({
+    const committer = (this.committer = runCommitter({
       sourceId,
       deps,
       delayed: waiting,
       stored: lane,
-      tracker,
-      heard,
+      tracker: intake.tracker,
+      heard: intake.heard,
       strategy: () => (override.current(deps.clock.now()) ?? deps.sources.find(sourceId)?.definition)?.dedupe ?? null,
       onIdle: () => this.resumeIfIdle(),
-      onRefused: () => process.endSoon(),
+      onRefused: () => this.process.endSoon(),
       onConflict: (error) => onConflict(this.lostTo(error)),
-    });
-    const process = new SourceProcess({
+    }));
+    const process = (this.process = new SourceProcess({
       sourceId,
       deps,
       committer,
       waiting,
       untilIdle: () => this.untilIdle(),
       onLate: (workspaceId, definition, outcome) => this.late(workspaceId, definition, outcome),
-    });
-    const finisher = new RunFinisher({ sourceId, deps, committer, process, invocations });
-    const hooks = new HookExecutor({ sourceId, deps, process, override, committer });
+    }));
+    const finisher = (this.finisher = new RunFinisher({
+      sourceId,
+      deps,
+      committer,
+      process,
+      invocations: intake.inFlight,
+    }));
+    const hooks = (this.hooks = new HookExecutor({ sourceId, deps, process, override, committer }));
     const isClosed = (): boolean => this.closed;
-    this.tracker = tracker;
-    this.heard = heard;
-    this.committer = committer;
-    this.process = process;
-    this.finisher = finisher;
-    this.hooks = hooks;
     this.dispatcher = new RunDispatcher({
       sourceId,
       deps,
@@ -89,16 +85,10 @@ export class SourceRunner implements ExecutableRunner {
       onPackagesMissing: ({ message }) => this.say((now) => waitsForPackages(message, now)),
       onRunEnded: () => this.resumeIfIdle(),
       isClosed,
-      heldBy: () => tracker.heldBy(),
+      heldBy: () => intake.tracker.heldBy(),
     });
-    this.hookQueue = new HookQueue({
-      sourceId,
-      deps,
-      hooks,
-      finisher,
-      operationEnded: () => this.operationEnded(),
-      isClosed,
-    });
+    const operationEnded = (): void => this.operationEnded();
+    this.hookQueue = new HookQueue({ sourceId, deps, hooks, finisher, operationEnded, isClosed });
   }
 
   /** @param onConflict called when another process has committed: this runner ends, the caller drops its sandbox. */
@@ -113,18 +103,14 @@ export class SourceRunner implements ExecutableRunner {
 
   /** Closes the runner if nothing is queued, running or uncommitted. */
   retire(): boolean {
-    const idle = this.invocations.size === 0 && this.isIdle() && !this.override.active() && this.hookQueue.isIdle();
+    const idle = this.intake.inFlight.size === 0 && this.isIdle() && !this.override.active() && this.hookQueue.isIdle();
     if (idle) this.closed = true;
     return idle;
   }
 
   /** Accepts invocations in lane order. Accepts none when it returns false (closed) or rejects (journal not readable). */
   async accept(invocations: readonly Invocation[]): Promise<boolean> {
-    const repeatable = invocations.filter((i) => REPEATABLE.has(i.headers.kind)).map((i) => i.headers.id);
-    const seen =
-      repeatable.length > 0
-        ? await this.deps.journal.seen({ executable: this.sourceId }, repeatable)
-        : new Set<string>();
+    const seen = await this.intake.seen(invocations);
     if (this.closed) return false;
     for (const invocation of invocations) this.admit(invocation, seen);
     this.dispatcher.dispatch();
@@ -184,7 +170,7 @@ export class SourceRunner implements ExecutableRunner {
 
   /** Ends the runner after another process has committed. Returns the invocations in flight, in lane order. */
   private lostTo(conflict: StateConflict): readonly Invocation[] {
-    const unfinished = this.invocations.clear();
+    const unfinished = this.intake.inFlight.clear();
     this.abandon(conflict);
     return unfinished;
   }
@@ -193,25 +179,22 @@ export class SourceRunner implements ExecutableRunner {
   private abandon(reason: Error): void {
     this.closed = true;
     this.dispatcher.clear();
-    this.invocations.clear();
+    this.intake.inFlight.clear();
     this.committer.abandon(reason);
     this.resumeIfIdle();
   }
 
   private admit(invocation: Invocation, seen: ReadonlySet<string>): void {
-    const { headers, record, end } = invocation;
-    // The log hands a record over again while it is in flight when its batch failed for another reason.
-    if (this.invocations.has(record.offset)) return;
-    if (!this.tracker.admit(record, end)) {
-      if (this.tracker.isDone(record.offset)) invocation.ack();
-      return;
+    switch (this.intake.admit(invocation, seen)) {
+      case 'new':
+        return this.enqueue(invocation);
+      case 'repeat':
+        return this.finisher.finishRepeat(invocation);
+      case 'done':
+        return this.finisher.finishWithoutRun(invocation);
+      case 'ignored':
+        return;
     }
-    const first = this.invocations.add(invocation);
-    const place = heardPlaceOf(headers);
-    if (!first || (place && this.heard.isDone(place))) return this.finisher.finishRepeat(invocation);
-    if (seen.has(headers.id)) return this.finisher.finishWithoutRun(invocation);
-    if (place) this.heard.admit(place);
-    this.enqueue(invocation);
   }
 
   private enqueue(invocation: Invocation): void {
