@@ -3,14 +3,11 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RefusedStart } from '#libs/config/refused-start.js';
 import { eventually } from '../conformance/eventually.js';
-import { type MakeHarness } from '../conformance/harness.js';
 import { all, follow, numberOf, record } from '../conformance/stream-log-harness.js';
-import { describeStreamLog, type LogUnderTest } from '../conformance/stream-log.suite.js';
 import { SESSION_MS, startSecureKafkaBroker, USER, type SecureKafkaBroker } from '#test/engines/kafka-secure-broker.js';
 import { brokerSettings } from './admin/broker-settings.js';
 import { openKafka, type KafkaSecurity, type KafkaStreamLog } from './index.js';
 import { KafkaWorld } from './testing/kafka-world.js';
-import { openPatiently } from './testing/open-patiently.js';
 import { MECHANISMS, type KafkaTls, type KafkaUser, type Mechanism } from './wire/security.js';
 
 /** One broker of the test's own, with TLS and users. */
@@ -48,16 +45,20 @@ const open = (port: Port, security: KafkaSecurity): Promise<KafkaStreamLog> => {
   return world.open();
 };
 
-/** Topics, records, groups with their offsets, settings of brokers. */
+/** Topics, records small and large, groups with their offsets, settings of brokers. */
 const works = async (port: Port, security: KafkaSecurity): Promise<void> => {
   const log = await open(port, security);
   await log.createTopic('t', {});
   const { records: seen, consumer } = await follow(log, { topics: { names: ['t'] } });
   await log.publish(all(50).map((n) => record('t', n)));
   await eventually('all of them', () => seen.length === 50);
-  expect(seen.map(numberOf)).toEqual(all(50));
+  const large = 'x'.repeat(800_000);
+  await log.publish(all(10, 50).map((n) => record('t', n, 'k', large)));
+  await eventually('the large ones', () => seen.length === 60);
+  expect(seen.map(numberOf)).toEqual(all(60));
+  expect(seen.slice(50).every(({ value }) => value === large)).toBe(true);
   await consumer.close();
-  expect(await log.committed('g', 't')).toEqual({ t: 49 });
+  expect(await log.committed('g', 't')).toEqual({ t: 59 });
   const settings = await brokerSettings([broker[port]], 'spec', security).read(['log.flush.interval.messages']);
   expect(settings?.map(({ values }) => [...values])).toEqual([[['log.flush.interval.messages', '1']]]);
   await log.deleteTopic('t');
@@ -176,46 +177,3 @@ describe('a start', () => {
     expect((await problem('plaintext', { tls: trusting() })).message).toMatch(/TLS handshake failed/);
   });
 });
-
-/** Topics and groups under a separate prefix, removed on close. */
-const harness: MakeHarness<LogUnderTest> = async () => {
-  const time = { ahead: 0 };
-  const prefix = `secure-${randomUUID().slice(0, 8)}.`;
-  const opened = (): Promise<KafkaStreamLog> =>
-    openPatiently({
-      brokers: [broker.saslSsl],
-      prefix,
-      clientId: 'conformance',
-      security: { tls: trusting(), user: user('SCRAM-SHA-512') },
-      replicationFactor: 1,
-      sweepEveryMs: 500,
-      clock: { now: () => Date.now() + time.ahead },
-      onWarning: () => undefined,
-    });
-  let log = await opened();
-  const portOf = (): LogUnderTest => ({
-    log,
-    manyTopics: 100,
-    sweepAfter: async (ms) => {
-      time.ahead += ms;
-      await log.sweep();
-    },
-  });
-  const made = {
-    port: portOf(),
-    reopen: async () => {
-      await log.close();
-      log = await opened();
-      made.port = portOf();
-      return made.port;
-    },
-    flush: () => Promise.resolve(),
-    close: async () => {
-      await Promise.all((await log.topics('')).map((topic) => log.deleteTopic(topic)));
-      await log.close();
-    },
-  };
-  return made;
-};
-
-describeStreamLog('kafka over TLS with a user', harness);
