@@ -8,7 +8,7 @@ import { countRouted, type EmitRouter, noRouterMetrics, type RouterMetrics } fro
 import { Examination } from './event-filter.js';
 import { type Routed } from './route-emit.js';
 
-/** Records for listeners of one emit, and of all emits of a commit. Beyond them the router routes. */
+/** Most records for listeners, of one emit and of all emits of a commit. The router routes what exceeds them. */
 const MOST_OF_EMIT = 16;
 const MOST_OF_COMMIT = 256;
 /** UTF-16 units of the values of all records for listeners in a commit. */
@@ -26,9 +26,9 @@ export interface CommitRoutingOptions {
 }
 
 /**
- * Routes emits within the commit of the run that made them, in a process that runs sources and routes
- * (docs/adr/0049-routing-at-the-commit.md). It leaves an emit to the router where routing is not plain: while the table
- * may be old or a listener has no room, for wide fan-outs, loops, filters with much work, and emits at the limit of hops.
+ * Routes emits within the commit of the run that made them, in a process that both runs sources and routes
+ * (docs/adr/0049-routing-at-the-commit.md). It leaves the other cases to the router: a table that may be stale, a full
+ * listener, a wide fan-out, a loop, costly filters, and emits at the limit of hops.
  */
 export class CommitRouting {
   constructor(private readonly options: CommitRoutingOptions) {}
@@ -38,13 +38,16 @@ export class CommitRouting {
     return this.options.unroutedOf(sourceId) === 0;
   }
 
-  /** Begins a commit. Undefined while the table may lack a subscription: the router waits for it longer. */
+  /**
+   * Begins a commit. Returns undefined while the table may lack a subscription, because the router can wait longer for
+   * it.
+   */
   async begin(): Promise<CommitRoutes | undefined> {
     const position = this.options.tables.heldNow() ?? (await this.comparedSoon());
     return position === undefined ? undefined : new CommitRoutes(this.options, position);
   }
 
-  /** The first event after a second of rest finds no comparison of the table with the log. It takes no time here. */
+  /** The first event after an idle second finds no comparison of the table with the log, so it waits for one. */
   private async comparedSoon(): Promise<Position | undefined> {
     const { tables } = this.options;
     let isOver = false;
@@ -57,7 +60,6 @@ export class CommitRouting {
   }
 }
 
-/** The emits of one commit. */
 export class CommitRoutes {
   private records = 0;
   private text = 0;
@@ -68,7 +70,7 @@ export class CommitRoutes {
     private readonly position: Position,
   ) {}
 
-  /** The emit, marked as routed, and the records of its listeners. Undefined: the router must route it. */
+  /** Returns the emit, marked as routed, and the records of its listeners; undefined when the router must route it. */
   route(record: RecordOf<EmitHeaders>): readonly LogRecord[] | undefined {
     const { emits, clock } = this.options;
     try {
@@ -80,7 +82,7 @@ export class CommitRoutes {
       for (const each of records) countRouted(this.counts, each);
       return [{ ...record, headers: { ...record.headers, routed: this.position } }, ...records];
     } catch {
-      // The router says so, and counts it.
+      // The router logs and counts such an emit.
       return undefined;
     }
   }

@@ -4,8 +4,8 @@ import { type DelayedEvent, type DelayedKey, delayedSort } from '#libs/stream-lo
 import { type DueHeaders, emitterHeaders } from '#libs/stream-log/envelopes.js';
 
 /**
- * The alarm of an event that waits. Its record says in the lane of the source that the event has waited long enough. The
- * router then sends the event out, unless it was cancelled earlier in the lane, and removes the alarm.
+ * The alarm of an event that waits. Its record tells the router, in the lane of the source, that the event is due. The
+ * router then publishes the event, unless the lane cancelled it before, and removes the alarm.
  */
 export const delayedAlarm = (event: DelayedEvent): DueEntry => {
   const { sourceId, workspaceId, eventId, emitId, dueAt } = event;
@@ -26,7 +26,7 @@ export const delayedAlarm = (event: DelayedEvent): DueEntry => {
 /** Alarms of a source that are due at once are published in the order of its events. */
 export const delayedAlarmId = (sourceId: string, sort: string): string => `delayed/${sourceId}/${sort}`;
 
-/** The events whose alarms are among some entries. */
+/** Returns the delayed events whose alarms are among the entries. */
 export const delayedIn = (entries: readonly DueEntry[]): readonly DelayedKey[] =>
   entries.flatMap(({ kind, record }) => {
     if (kind !== 'delayed') return [];

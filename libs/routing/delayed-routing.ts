@@ -27,9 +27,9 @@ type Step =
   | { readonly kind: 'cancel'; readonly sourceId: string; readonly range: DelayedRange };
 
 /**
- * Applies the records of one batch that concern events that wait, in lane order. An event is cancelled or released,
- * whichever comes first in the lane. A repeat of the batch has the same result, and releases carry the same ids. The alarm
- * of an event is put with it and removed after it. One that comes for an event that is gone is removed.
+ * Applies the records of one batch that concern delayed events, in lane order. An event is cancelled or released,
+ * whichever comes first in the lane. A repeat of the batch has the same result, and releases carry the same ids. An
+ * alarm is stored with its event and removed after it. An alarm whose event is gone is removed.
  */
 export class DelayedRouting {
   private steps: Step[] = [];
@@ -40,7 +40,7 @@ export class DelayedRouting {
     return this.steps.length;
   }
 
-  /** Takes a record of any kind; ignores those that do not concern it or cannot be understood. */
+  /** Accepts any record, and ignores one that concerns no delayed event or cannot be parsed. */
   add(record: StoredRecord): void {
     const step = stepOf(record);
     if (step) this.steps.push(step);
@@ -62,7 +62,7 @@ export class DelayedRouting {
   private async apply(steps: readonly Step[]): Promise<void> {
     const { delayed, due } = this.options;
     const put = steps.flatMap((step) => (step.kind === 'put' ? [step.event] : []));
-    // The alarm may be durable first: it comes behind these records in the lane.
+    // The alarm may become durable first, because its record follows these in the lane.
     if (put.length > 0) return void (await Promise.all([delayed.put(put), due.put(put.map(delayedAlarm))]));
     for (const step of steps) {
       if (step.kind !== 'cancel') continue;

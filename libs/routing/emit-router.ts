@@ -4,7 +4,7 @@ import { type Examination } from './event-filter.js';
 import { type Emit, type RoomOf, routeEmit, type Routed } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
 
-/** Backlog of sources, as far as this process knows. */
+/** Backlog of the sources, as far as this process knows it. */
 export interface ListenerBacklog {
   /** Invocations that wait for the source. */
   waitingFor(sourceId: string): number;
@@ -17,13 +17,15 @@ export interface ListenerBacklog {
 export interface EmitRouterOptions {
   readonly topics: TopicPolicy;
   readonly table: SubscriptionTable;
-  /** Whether a listener's topic takes no more for now. Emits for it wait, in order, in their own lane only. */
+  /**
+   * Whether a listener's topic is at its limit. Emits for it then wait, in order, in the lane of their emitter only.
+   */
   readonly isFull?: (topic: string) => boolean;
   /** Default: every listener has room. */
   readonly listeners?: ListenerBacklog;
 }
 
-/** Routes single emits by the subscription table, as far as their listeners have room. */
+/** Routes single emits by the subscription table while their listeners have room. */
 export class EmitRouter {
   /** `unrouted`: number of emits in a source's own lane that are not routed. */
   constructor(
@@ -42,7 +44,7 @@ export class EmitRouter {
   private roomOf({ headers }: Emit): RoomOf | undefined {
     const { listeners, table, topics } = this.options;
     const { emitter, workspace } = headers;
-    // A shared lane is not held, because that would hold other emitters too.
+    // Holding a shared lane would delay the other emitters on it.
     if (!listeners || !hasOwnLane(topics, emitter)) return undefined;
     return roomFor(listeners, table, { id: emitter, workspaceId: workspace, unrouted: () => this.unrouted(emitter) });
   }
@@ -51,9 +53,9 @@ export class EmitRouter {
 export const hasOwnLane = (topics: TopicPolicy, sourceId: string): boolean => topics.ownedBy(sourceId).length > 0;
 
 /**
- * Holds all emits of a source that emits faster than a listener works, and no others. The emitter's own backlog then
- * grows until ingress refuses its events. Sources in a loop could wait for each other indefinitely. Emits without room
- * are therefore given up once such an emitter's own backlog exceeds `loopLimit`.
+ * Holds all emits of a source that emits faster than one of its listeners works, and delays no other source. The
+ * emitter's own backlog then grows until ingress refuses its events. Sources in a loop could wait for each other
+ * indefinitely, so an emit without room is dropped once its emitter's backlog exceeds `loopLimit`.
  */
 const roomFor =
   (
@@ -75,11 +77,11 @@ export interface RouterMetrics {
   deliveries: number;
   /** Matches whose listener is a workflow. */
   workflowsSkipped: number;
-  /** Emits not passed on because of MAX_HOPS. */
+  /** Emits at MAX_HOPS, which were not passed on. */
   hopLimited: number;
   /** Records dropped because their topic no longer exists: the listener was deleted. */
   dropped: number;
-  /** Invocations given up in a growing loop. */
+  /** Invocations dropped because their loop grew without bound. */
   loopsGivenUp: number;
   /** Times that an emitter was held for a listener with a backlog. */
   held: number;
@@ -99,7 +101,6 @@ export const noRouterMetrics = (): RouterMetrics => ({
   poisoned: 0,
 });
 
-/** Counts a record for a listener. */
 export const countRouted = (metrics: RouterMetrics, { headers }: LogRecord): void => {
   if ('webhook' in headers) metrics.deliveries++;
   else if ('source' in headers) metrics.invocations++;

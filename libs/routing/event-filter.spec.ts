@@ -92,7 +92,7 @@ describe('the examination of an event', () => {
     let later = 0;
     for (; examination.passes(filter) === undefined; later++) await examination.later('o_1');
     expect(examination.passes(filter)).toBe(true);
-    // The text of 1,000 is read once and searched five times, and a turn ends with the piece that exceeds its work.
+    // The text of 1,000 is read once and searched five times. A turn ends with the piece that exceeds its budget.
     expect(later).toBe(2);
   });
 

@@ -2,20 +2,21 @@ import { Turns } from '#libs/async/turns.js';
 import { hasPart } from '#libs/kernel/text-search.js';
 import { type EventFilter, type FilterTest } from '#libs/subscriptions/published.js';
 
-/** Larger events are passed on without a look, because reading them would hold up those of others. */
+/** Larger events pass every filter unread, because parsing one would delay the events of others. */
 export const MAX_EXAMINED_CHARS = 1024 * 1024;
 
 /** Characters that are read and compared in one turn of the event loop, about a millisecond. */
 const CHARS_OF_TURN = 512 * 1024;
 
-/** The examinations of all events of this thread share each turn of its event loop. */
+/** All examinations of this thread share the budget of each turn. */
 const examining = new Turns(CHARS_OF_TURN);
 
 type Steps = Generator<undefined, boolean>;
 
 /**
- * Which filters one event passes. Its JSON is read once, and only if there is a filter. Texts are searched in linear time.
- * All filters of all events share the work of a turn (docs/reference/limits.md#filter-work); what exceeds it waits.
+ * Tells which filters one event passes. Parses its JSON once, and only for a filter. Searches text in linear time. All
+ * filters of all events share the budget of a turn (docs/reference/limits.md#filter-work), and the rest waits for later
+ * turns.
  */
 export class Examination {
   private event: { readonly json: unknown } | undefined;
@@ -27,7 +28,7 @@ export class Examination {
     private readonly turns = examining,
   ) {}
 
-  /** Whether the event passes the filter. Undefined when this turn has no time left: await `later`, then ask again. */
+  /** Whether the event passes the filter. Undefined when this turn's budget is spent: await `later`, then ask again. */
   passes(filter: EventFilter | undefined): boolean | undefined {
     if (filter === undefined || this.value.length > MAX_EXAMINED_CHARS) return true;
     const known = this.verdicts.get(filter);
@@ -39,7 +40,7 @@ export class Examination {
     return done === true ? value : undefined;
   }
 
-  /** Resolves in a later turn. @param workspaceId whose turn it is; workspaces alternate. */
+  /** Resolves in a later turn. Workspaces alternate. */
   later(workspaceId: string): Promise<void> {
     return this.turns.later(workspaceId);
   }
@@ -53,12 +54,12 @@ export class Examination {
   }
 }
 
-/** What a turn counts the work by, and after which it ends. */
+/** Counts the work of a turn, and says when the turn is over. */
 export type Work = Pick<Turns, 'isOver' | 'spend'>;
 
 /**
- * Examines an event in steps: yields when the turn is over, and returns whether the event passes. Runs no code of users.
- * A value of another type than a test wants does not pass it.
+ * Examines an event in steps: yields when the turn is over, and returns whether the event passes. Runs no code of
+ * users. A value of another type than the test expects does not pass.
  */
 export function* passing(filter: EventFilter, event: unknown, work: Work): Steps {
   for (const [path, test] of Object.entries(filter)) {
@@ -87,7 +88,7 @@ function* passesAt(path: string, test: unknown, event: unknown, work: Work): Ste
   return true;
 }
 
-/** The value at a path of names and indexes; undefined when there is none. Own members alone count. */
+/** Returns the value at a path of names and indexes, undefined when there is none. Reads own members only. */
 const valueAt = (event: unknown, path: string): unknown => {
   let value = event;
   for (const name of namesOf(path)) {
@@ -126,14 +127,14 @@ const holds = (name: string, value: unknown, wanted: unknown, work: Work): boole
   }
 };
 
-/** The only test whose work grows with the event. */
+/** The only test whose cost grows with the event. */
 const contains = (value: unknown, wanted: unknown, work: Work): boolean => {
   if (typeof value !== 'string' && !Array.isArray(value)) return false;
   work.spend(value.length);
   return typeof value === 'string' ? hasPart(value, String(wanted)) : value.includes(wanted);
 };
 
-/** Numbers with numbers and texts with texts; texts by their code units. */
+/** Compares numbers with numbers, and texts with texts by their code units. */
 const isOrdered = (name: string, value: unknown, wanted: unknown): boolean => {
   if (typeof value !== typeof wanted) return false;
   const [a, b] = [value as number, wanted as number];

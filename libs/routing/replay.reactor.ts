@@ -27,14 +27,14 @@ export interface ReplayDependencies {
   readonly clock: Clock;
 }
 
-/** Most records and characters of one `put`. */
+/** Most records, and most characters, of one `put`. */
 const ENTRIES = 100;
 const CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * Schedules the records of a replay, and removes them when it is cancelled or its subscription is deleted
- * (docs/reference/rest-api.md#subscription-replay). The ids derive from the replay, so what is scheduled twice after a
- * crash is run or delivered under one id.
+ * (docs/reference/rest-api.md#subscription-replay). Ids derive from the replay, so a record that is scheduled again
+ * after a crash runs or is delivered under the same id.
  */
 export class ReplayReactor implements Reactor {
   readonly name = 'routing.replay.v1';
@@ -102,7 +102,7 @@ export class ReplayReactor implements Reactor {
         replay: { id: replayId, startedAt },
       });
     }
-    // The replay is part of the id, so that the record is no repeat of the first one.
+    // The id includes the replay, so that the record does not count as a repeat of the original.
     const match = { listenerId, subscriptionId: `${subscriptionId}/${replayId}` };
     return deliveryOf(emit, match, topics, clock.now(), replayId);
   }

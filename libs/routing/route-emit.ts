@@ -19,25 +19,25 @@ export interface Routed {
   readonly records: readonly LogRecord[];
   readonly workflowsSkipped: number;
   readonly hopLimited: boolean;
-  /** Sources that did not get the emit, because it is in a growing loop. */
+  /** Sources that did not get the emit, because they are in a loop that grows without bound. */
   readonly givenUp: readonly string[];
-  /** A source without room; the emit must not be routed to any listener yet. */
+  /** A source without room. Until it has room, no listener may get the emit. */
   readonly heldFor?: string;
-  /** Filters are left to examine; nothing is routed yet. Ask again with the same examination, in a later turn. */
+  /** Filters remain to be examined, and nothing is routed yet. Ask again with the same examination, in a later turn. */
   readonly isUnexamined?: true;
 }
 
-/** Whether a source may be given one more invocation now. */
+/** Whether a source has room for one more invocation now. */
 export type RoomOf = (listenerId: string) => 'room' | 'wait' | 'give up';
 
 const NOTHING: Routed = { records: [], workflowsSkipped: 0, hopLimited: false, givenUp: [] };
 
 /**
- * Turns one emit into records. Pure: the ids are a function of emit and subscription, so routing an emit again gives
- * records with the same ids. The value is passed on as text, and parsed only where a subscription has a filter.
+ * Turns one emit into records. Pure: ids are a function of emit and subscription, so routing an emit again makes
+ * records with the same ids. Passes the value on as text, and parses it only for a filter.
  *
- * At MAX_HOPS nothing is passed on and the emitter gets a `$errors` event instead. An error event at the limit goes to
- * webhooks and emails only, where no hop follows. So the loop is reported and cannot continue through its own errors.
+ * At MAX_HOPS it passes nothing on, and the emitter gets a `$errors` event instead. An error event at the limit goes
+ * only to webhooks and emails, where no hop follows. So a loop is reported, and its errors cannot continue it.
  */
 export const routeEmit = (
   emit: Emit,
@@ -50,7 +50,7 @@ export const routeEmit = (
   const { headers } = emit;
   if (headers.notrigger === '1') return NOTHING;
   const matched = table.match(headers.emitter, headers.workspace, headers.channel);
-  // An event of the platform about a listener does not go to it, because that might cause the next one.
+  // A platform event about a listener does not go to that listener, because it might cause the next such event.
   const others = matched.filter(({ listenerId }) => listenerId !== headers.subject);
   const matches: Match[] = [];
   for (const match of others) {
@@ -84,7 +84,7 @@ export const routeEmit = (
   return { records, workflowsSkipped, hopLimited: atLimit, givenUp };
 };
 
-/** Delivery of an emit to the webhook of a subscription. A repeat has the same id. */
+/** Makes the delivery of an emit to the webhook of a subscription. A repeat has the same id. */
 export const deliveryOf = (
   emit: Emit,
   match: Pick<Match, 'listenerId' | 'subscriptionId'>,
@@ -108,7 +108,7 @@ export const deliveryOf = (
   return { topic: topics.deliveries(match.listenerId), key: match.listenerId, headers, value: emit.value };
 };
 
-/** An error of a sample event is shown to its author at once, so no email tells of it. */
+/** The author of a sample event sees its error at once, so no email reports it. */
 const emailOf = ({ headers, value }: Emit, topics: TopicPolicy): readonly LogRecord[] => {
   const topic = topics.emails();
   if (topic === undefined || headers.test === '1') return [];
@@ -127,7 +127,7 @@ const hopLimitError = (emit: Emit, topics: TopicPolicy): LogRecord => {
   });
 };
 
-/** Tells the emitter that its event was not passed on, because its loop grows faster than listeners work. */
+/** Tells the emitter that a listener did not get its event, because their loop grows without bound. */
 export const loopOverflowError = (emit: Emit, listenerId: string, limit: number, topics: TopicPolicy): LogRecord => {
   const { emitter, id, channel } = emit.headers;
   return routingError(emit, topics, {

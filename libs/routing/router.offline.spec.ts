@@ -33,7 +33,7 @@ describe('the router, while the lane of one listener cannot be written', () => {
     await log.publish(emits(200));
     const router = await start();
     await until(() => valuesOf('wh_on').length === 200);
-    // No event is acknowledged of which a listener lacks the record.
+    // No event is acknowledged while the record for one of its listeners is missing.
     expect(router.backlog()).toBe(200);
     for (const n of [200, 201]) {
       log.refuse('deliveries.wh_off');
@@ -68,7 +68,7 @@ describe('the router, while the lane of one listener cannot be written', () => {
     await until(() => valuesOf('wh_on').length === 3);
     await first.close();
     expect(log.uncommitted('router', 'emits.dc_a')).toBe(3);
-    // What was on its way is refused after the close, and not tried again.
+    // A record in flight at the close is refused, and not tried again.
     log.refuse('deliveries.wh_off');
     expect(log.hangingOf('deliveries.wh_off')).toBe(0);
     log.recover('deliveries.wh_off');
@@ -82,7 +82,7 @@ describe('the router, while the lane of one listener cannot be written', () => {
     const first = await start();
     await until(() => valuesOf('wh_on').length === 3);
     const second = await start();
-    // The lane goes to one of the two, whichever it is.
+    // One of the two routers gets the lane.
     log.refuse('deliveries.wh_off');
     log.recover('deliveries.wh_off');
     await until(() => first.backlog() + second.backlog() === 0);
@@ -97,7 +97,7 @@ describe('the router, while the lane of one listener cannot be written', () => {
     };
     const delay = { kind: 'delay', out: '', deliver: '5' };
     const held = emit(5);
-    // The delayed event follows in the same batch, after records that are on their way.
+    // The delayed event follows in the same batch, behind records in flight.
     await log.publish([...emits(5), { ...held, headers: { ...held.headers, ...delay } }]);
     const router = await start({ maxPublish: 2 });
     await until(() => refusals > 1);

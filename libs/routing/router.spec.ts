@@ -69,7 +69,7 @@ describe('the router', () => {
       if (++turns === 10) await log.publish([emit(4, { emitter: 'dc_b' })]);
       isOther ||= router.metrics.deliveries > 0 && router.metrics.emits < 3;
     }
-    // Two events, and 60 searches of half a million characters for each, of which a turn does at most two.
+    // There are two events with 60 searches of half a million characters each, of which a turn does at most two.
     expect(turns).toBeGreaterThan(filters);
     expect(isOther).toBe(true);
     const delivered = await log.read('deliveries.wh_1', -1, 100);
@@ -195,7 +195,7 @@ describe('the router', () => {
     };
     const router = await start();
     await drained(router);
-    // Once for each listener's lane.
+    // The lane of each listener fails once.
     expect(router.failures()).toBe(2);
     for (const topic of ['deliveries.wh_1', 'invocations.dc_b']) {
       const ids = (await recordsOf(topic)).map(({ headers }) => headers['id']);

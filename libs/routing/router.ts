@@ -23,17 +23,17 @@ import { type Emit, loopOverflowError, type Routed } from './route-emit.js';
 
 export interface RouterOptions extends EmitRouterOptions {
   readonly log: StreamLog;
-  /** Counts the emits in flight of this process. */
+  /** Counts the emits that this process has in flight. */
   readonly handedOver: HandedOver;
-  /** Events of sources that wait. */
+  /** Store of the delayed events. */
   readonly delayed: DelayedRoutingOptions['delayed'];
   readonly due: DelayedRoutingOptions['due'];
-  /** An emit is looked up only once, so it waits until `table` may decide about it. */
+  /** An emit is looked up only once, so it waits until these say that `table` is current. */
   readonly tables: FreshTables;
   readonly clock: Clock;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
-  /** Records after which a batch is published; bounds the memory of a wide fan-out. */
+  /** Number of records at which a batch is published. It bounds the memory of a wide fan-out. */
   readonly maxPublish?: number;
   /** Records of one emitter that may wait for listeners whose lanes cannot be written. */
   readonly maxWaiting?: number;
@@ -47,20 +47,20 @@ export interface Router {
   unreadBytesOf(lane: string): number;
   /** Emits of one source not yet routed; 0 when sources share lanes. */
   unroutedOf(sourceId: string): number;
-  /** For runners of the same process. */
+  /** Routing within the commits of runners of the same process. */
   readonly atCommit: CommitRouting;
-  /** Batches that failed and were redelivered, and times that records for a listener were not published. */
+  /** Number of failed batches, and of failed publications to a listener. */
   failures(): number;
   close(): Promise<void>;
 }
 
-/** How long the records on their way are waited for when a lane is revoked or the router closes. */
+/** Longest wait for records in flight when a lane is revoked or the router closes. */
 const LAST_RECORDS_MS = 2_000;
 
 /**
- * Role `router`: step 4 of the path of an event (docs/architecture.md). An emit is acknowledged once all its records
- * are durable. After an earlier crash it is routed again, with the same ids. A listener whose lane cannot be written
- * delays no other: its records wait, and are published again alone (docs/adr/0046-lanes-are-written-apart.md).
+ * Role `router`: step 4 of the path of an event (docs/architecture.md). Acknowledges an emit once all its records are
+ * durable. An emit that is routed again after a crash makes records with the same ids. A listener whose lane cannot be
+ * written delays no other: its records wait and are retried on their own (docs/adr/0046-lanes-are-written-apart.md).
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
   const { log, topics, tables, clock, handedOver, maxBatch = 64, maxUnacked = 1_024 } = options;
@@ -96,15 +96,15 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
   };
 };
 
-/** One lane of emits of this router. */
+/** One lane of emits that this router owns. */
 interface RoutedLane {
   /** Writes to the lanes of the listeners. */
   readonly writer: LaneWriter;
-  /** Offsets of emits whose records are not all durable. The log hands them over again when a batch fails. */
+  /** Offsets of emits whose records are not all durable. After a failed batch the log redelivers these emits. */
   readonly open: Set<number>;
 }
 
-/** The lanes of emits that this router has, and what it writes of them. */
+/** The lanes of emits that this router owns, and the records that it writes for them. */
 class Routing {
   failures = 0;
   private closing = false;
@@ -137,7 +137,7 @@ class Routing {
     await lane?.writer.stop(LAST_RECORDS_MS);
   }
 
-  /** Routes nothing more. What does not become durable in time is routed again by the next router. */
+  /** Stops routing. The next router routes again what does not become durable in time. */
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all([...this.lanes.values()].map(({ writer }) => writer.stop(LAST_RECORDS_MS)));
@@ -158,12 +158,11 @@ class Routing {
   }
 }
 
-/** Pauses of a held emitter. They grow, because a listener may be full for long. */
+/** Pauses of a held emitter. They grow, because a listener may stay full for a long time. */
 const HELD_PAUSES = { firstMs: 5, longestMs: 100 };
 
 type StoredEmit = StoredRecord & { readonly headers: EmitHeaders };
 
-/** Routing of one batch. */
 class BatchRouting {
   private out: { readonly offset: number; readonly records: readonly LogRecord[] }[] = [];
   /** Number of records in `out`. */
@@ -196,7 +195,7 @@ class BatchRouting {
         await this.control(record);
         continue;
       }
-      // Its listeners' records were committed with it.
+      // The commit already wrote the records of its listeners.
       if (headers.routed !== undefined) {
         batch.ack(record.offset);
         continue;
@@ -211,7 +210,7 @@ class BatchRouting {
     await this.flush();
   }
 
-  /** Takes a record that no listener gets. */
+  /** Handles a record that goes to no listener. */
   private async control(record: StoredRecord): Promise<void> {
     this.metrics.emits++;
     this.delays.add(record);
@@ -220,8 +219,9 @@ class BatchRouting {
   }
 
   /**
-   * Examines filters in as many turns of the event loop as they need, and waits while a listener has no room. An emit is
-   * routed to all of its listeners at once, by the table of that moment. Undefined for a record that throws.
+   * Examines filters over as many turns of the event loop as they need, and waits while a listener has no room. The
+   * emit then goes to all of its listeners at once, by the table of that moment. Returns undefined for a record that
+   * throws.
    */
   private async routed(record: StoredEmit): Promise<Routed | undefined> {
     const examination = new Examination(record.value);
@@ -245,7 +245,7 @@ class BatchRouting {
     this.heldBackoff.reset();
   }
 
-  /** Returns undefined for a record that throws. It would throw again, and block all records after it. */
+  /** Returns undefined for a record that throws, because a retry would throw again and block all records behind it. */
   private route(record: StoredEmit, examination: Examination): Routed | undefined {
     try {
       return this.emits.route(record, this.now, examination);
@@ -264,7 +264,7 @@ class BatchRouting {
     if (hopLimited) metrics.hopLimited++;
     const errors: LogRecord[] = [];
     for (const listenerId of givenUp) {
-      // One error event per listener and batch, because thousands of emits may be given up.
+      // One error event per listener and batch, because a batch may drop thousands of emits.
       if (this.told.has(listenerId)) continue;
       this.told.add(listenerId);
       const limit = options.listeners?.loopLimit ?? 0;

@@ -14,7 +14,7 @@ export interface Match {
   readonly filter?: EventFilter | undefined;
 }
 
-/** One object per subscription; it is also returned as the match. */
+/** One object per subscription, which is also returned as the match. */
 interface Entry extends Omit<Match, 'filter'> {
   filter: EventFilter | undefined;
   readonly emitterId: string;
@@ -25,23 +25,23 @@ interface Entry extends Omit<Match, 'filter'> {
 
 type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent | ErrorEmailsEvent;
 
-/** Listener of the errors of a source whose owner wants them by email. */
+/** Listener that stands for the owner of a source, who gets its errors by email. */
 export const EMAIL_LISTENER = 'email';
 
 const emailEntryOf = (sourceId: string): string => `email/${sourceId}`;
 
 /**
- * All subscriptions of all workspaces, in memory. An emit is looked up by emitter and by the workspace's glob, and for
- * `$errors` also by workspace and owner. That costs four map look-ups and one step per match.
+ * All subscriptions of all workspaces, in memory. An emit is looked up by emitter and by the workspace's glob, and an
+ * emit on `$errors` also by workspace and owner. That costs four map look-ups and one step per match.
  */
 export class SubscriptionTable implements LiveView {
   private readonly entries = new Map<string, Entry>();
   /**
-   * Entries by channel, then bucket. Most buckets hold one subscription to the default channel. A set or a map for each
-   * of 100,000 would take 50 MB, so the channel comes first and buckets are lists.
+   * Entries by channel, then bucket. Most buckets hold one subscription to the default channel. A set or map for each
+   * of 100,000 buckets would take 50 MB, so the channel comes first and buckets are lists.
    */
   private readonly channels = new Map<string, Map<string, Entry[]>>();
-  /** Subscriptions by the id of a deletable emitter or listener; they are removed with it. */
+  /** Subscriptions by the id of their emitter or listener, whose deletion removes them. */
   private readonly byResource = new Map<string, Entry[]>();
   /** Owner of each source, for subscriptions to a user's `$errors`. */
   private readonly owners = new Map<string, string>();
@@ -101,8 +101,9 @@ export class SubscriptionTable implements LiveView {
   }
 
   /**
-   * Whether emits of the source `from` can reach the source `to`, directly or through others, on any channel.
-   * A subscription from `to` to `from` then closes a loop. Visits each source of the workspace at most once.
+   * Whether emits of the source `from` can reach the source `to` on any channel, directly or through others. A
+   * subscription with emitter `to` and listener `from` then closes a loop. Visits each source of the workspace at most
+   * once.
    */
   leadsTo(from: string, to: string, workspaceId: string): boolean {
     const seen = new Set([from]);
@@ -180,7 +181,7 @@ export class SubscriptionTable implements LiveView {
 const globBucket = (workspaceId: string, glob: string): string => `${workspaceId}/${glob}`;
 const ownerBucket = (workspaceId: string, userId: string): string => `${workspaceId}/${userId}`;
 
-/** A user as emitter means its `$errors`, whatever the event name, and so does a workspace but for `$platform`. */
+/** A user as emitter means their `$errors`, whatever the event name. So does a workspace, except for `$platform`. */
 const placeOf = (
   emitterId: string,
   eventName: string,
