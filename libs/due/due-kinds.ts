@@ -8,18 +8,20 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { EMAILS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type ReadEntry } from './due-store.js';
 
-/** `delayed`: an event that waits is due. `delivery`: to a webhook, again or of a replay. `replay`: an invocation of one. */
+/**
+ * `delayed`: a delayed event is due. `delivery`: a retry or replay to a webhook. `replay`: an invocation of a replay.
+ */
 export type DueKind = 'delayed' | 'delivery' | 'email' | 'replay';
 
 type Topics = Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations'>;
 
 interface KindRule {
-  /** The record of an entry that is due. */
+  /** Makes the record that is published when the entry is due. */
   readonly recordOf: (entry: ReadEntry, topics: Topics) => LogRecord;
   /**
-   * Who removes the entry. The consumer does where the entry must outlast the record: while a delivery is out, newer ones
-   * of an ordered webhook must not pass it, and a topic of emits drops records by age. Every other topic keeps a record
-   * until it is consumed, so the pump removes the entry once the record is durable.
+   * Which side removes the entry. The consumer does where the entry must outlast the record: newer deliveries of an
+   * ordered webhook must not pass one in flight, and a topic of emits drops records by age. Every other topic keeps a
+   * record until it is consumed, so the pump removes the entry once the record is durable.
    */
   readonly removedBy: 'consumer' | 'pump';
 }

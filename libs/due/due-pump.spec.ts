@@ -18,7 +18,7 @@ const entry = (webhook: string, n: number, dueAt = n): DueEntry => ({
 const several = (webhook: string, count: number): DueEntry[] =>
   Array.from({ length: count }, (_, n) => entry(webhook, n));
 
-/** A store that counts its reads, and looks at its next due time. */
+/** A store that counts its reads, and its queries for the next due time. */
 class CountedStore extends InMemoryDueStore {
   reads = 0;
   looks = 0;
@@ -74,12 +74,12 @@ describe('the due pump, while the lane of one webhook cannot be written', () => 
     start();
     await until(() => valuesOf('wh_on').length === 3);
     expect(valuesOf('wh_off')).toEqual([]);
-    // No more than one batch of it waits in the process.
+    // The process holds no more than one batch of it.
     expect(log.hangingOf('deliveries.wh_off')).toBeLessThanOrEqual(256);
     await until(() => due.waiting === 600);
     const reads = due.reads;
     for (let turn = 0; turn < 200; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
-    // It does not spin: it waits for the next poll, or for the lane.
+    // It does not spin, but waits for the next poll or for the lane.
     expect(due.reads - reads).toBeLessThanOrEqual(1);
     log.recover('deliveries.wh_off');
     await until(() => due.waiting === 0);

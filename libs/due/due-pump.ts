@@ -11,14 +11,14 @@ import { type DueEntry, type DueStore, type ReadEntry } from './due-store.js';
 
 const BATCH = 256;
 /**
- * How long the work of an entry that is out may take to end before its record is published again. It doubles each time,
- * because the lane may have a backlog that takes longer.
+ * First lease of an entry that is out. Its record is published again unless its work ends within the lease. The lease
+ * doubles each time, because a backlog of the lane may take longer.
  */
 const LEASE_MS = 60_000;
 const MOST_DOUBLINGS = 6;
-/** Longest time between two reads of the store, because other processes put entries too. */
+/** Longest time between two reads of the store. Other processes add entries without waking this one. */
 const POLL_MS = 500;
-/** Entries that were read and neither set out nor removed, above which no more are read. */
+/** Number of entries in flight (read, and neither set out nor removed) at which no more are read. */
 const MOST = 1_024;
 
 export interface DuePumpOptions {
@@ -26,40 +26,37 @@ export interface DuePumpOptions {
   readonly due: Pick<DueStore, 'dueBy' | 'nextDueAt' | 'onPut' | 'put' | 'remove' | 'setOut'>;
   readonly topics: Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations'>;
   readonly clock: Clock;
-  /** Returns a later time for an entry that would only be put off again, else undefined. Default: postpones nothing. */
+  /** Returns a later time for an entry that its worker would only put off again. Default: postpones nothing. */
   readonly postpone?: ((entry: DueEntry) => number | undefined) | undefined;
-  /** Called before entries are removed because their topic does not exist, as their owner was deleted. */
+  /** Called before the removal of entries whose topic was deleted with their owner. */
   readonly onOwnerGone?: (entries: readonly DueEntry[]) => Promise<void>;
   readonly logger: LaneLogger;
-  /** Characters of the records in flight above which no more are read. Default: a share of the heap. */
+  /** Characters of the records in flight at which no more are read. Default: a share of the heap. */
   readonly mostCharacters?: number;
   readonly pollMs?: number;
 }
 
 interface Written {
   readonly entry: ReadEntry;
-  /** Null when the topic of its record does not exist. */
+  /** Null when the record's topic does not exist. */
   readonly offset: number | null;
 }
 
 /**
- * Publishes what is due, then sets it out, or removes it where no consumer does (docs/adr/0070). A crash in between
+ * Publishes each due entry and sets it out, or removes it where no consumer does (docs/adr/0070). A crash in between
  * repeats the record under its ids. An owner whose lane cannot be written delays no other, and its entries keep their
- * order. For one process at a time: two at once may publish an entry twice.
+ * order. Run it in one process at a time, because two at once may publish an entry twice.
  */
 export class DuePump {
   private stopped = false;
   private running: Promise<void> | undefined;
   private stopListening: (() => void) | undefined;
-  /** An entry that is due earlier ends the pause. */
+  /** End of the running pause. An earlier due time ends it at once. */
   private wakeAt = 0;
   private readonly pause = new WakeablePause();
   private readonly faults: Faults;
   private readonly writer: LaneWriter;
-  /**
-   * Entries that were read, and neither set out nor removed since, by owner. No more are read of such an owner, which
-   * keeps the order of its entries.
-   */
+  /** Number of entries in flight by owner. No more are read of such an owner, which keeps its entries in order. */
   private readonly inFlight = new Map<string, number>();
   private characters = 0;
   private written: Written[] = [];
@@ -91,7 +88,7 @@ export class DuePump {
     const { due, clock, pollMs = POLL_MS, logger } = this.options;
     const backoff = new Backoff({ firstMs: 100, longestMs: 5000 });
     while (!this.stopped) {
-      // An entry that is put while the store is read ends the next pause at once.
+      // An entry that is put during the read ends the next pause at once.
       this.wakeAt = Infinity;
       let until: number;
       try {
@@ -100,7 +97,7 @@ export class DuePump {
           if ((await this.move(clock.now())) === BATCH) continue;
           next = await due.nextDueAt();
         }
-        // Those that are due may be of owners that must wait. When one need not, the pause ends.
+        // The due entries may all belong to owners with entries in flight. The pause ends when one of these is done.
         if (next !== undefined && next <= clock.now() && this.inFlight.size > 0) next = undefined;
         until = Math.min(next ?? Infinity, clock.now() + pollMs);
         backoff.reset();
