@@ -33,7 +33,7 @@ const deliveryTo = (id: string, more: Partial<Delivery> = {}): Delivery => {
 const ask = (id: string, more: Partial<Delivery> = {}): Verdict | Wait =>
   admission.admit(deliveryTo(id, more), `lane.${id}`);
 
-/** Asks again after the keys were read. */
+/** Asks again once the keys were read. */
 const admitted = async (id: string): Promise<Admitted> => {
   for (let verdict = ask(id); ; verdict = ask(id)) {
     if (verdict instanceof Promise) await verdict;

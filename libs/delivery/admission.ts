@@ -19,7 +19,7 @@ export interface AdmissionOptions {
   readonly onHealth?: WebhookWorkerOptions['onHealth'];
 }
 
-/** The delivery holds a slot, until `finished`. */
+/** The delivery may be sent. It occupies a slot until `finished`. */
 export interface Admitted {
   readonly kind: 'send';
   readonly endpoint: Endpoint;
@@ -30,46 +30,46 @@ export interface Admitted {
   readonly probe: boolean;
 }
 
-/** The delivery gets a later time without an attempt. */
+/** The delivery is put off to a later time, without an attempt. */
 export interface PutOff {
   readonly kind: 'put off';
   readonly dueAt: number;
 }
 
-/** The delivery ends without an attempt, and the list of attempts says why. */
+/** The delivery ends without a request, and an entry in the list of attempts says why. */
 export interface Dropped {
   readonly kind: 'drop';
   readonly error: string;
 }
 
-/** The delivery ends without a trace among the attempts of its webhook. */
+/** The delivery ends without an entry in the list of attempts. */
 export interface Skipped {
   readonly kind: 'skip';
 }
 
 export type Verdict = Admitted | PutOff | Dropped | Skipped;
 
-/** Resolves when the question is worth asking again, or with the verdict. */
+/** Resolves with the verdict, or without one when the caller should ask again. */
 export type Wait = Promise<PutOff | Dropped | void>;
 
 export interface Finished {
-  /** False after no answer, 408, 425, 429 or 5xx, and undefined when the result does not tell. */
+  /** False after no answer, 408, 425, 429 or 5xx; undefined when the result says nothing about the endpoint. */
   readonly well: boolean | undefined;
   readonly ms: number;
   readonly now: number;
-  /** Pause that the endpoint asked for. */
+  /** Pause that the endpoint asked for with Retry-After. */
   readonly holdMs: number;
 }
 
 const KEYS_PAUSE_MS = 30_000;
-/** How long a delivery to an unknown webhook waits in its lane for the event log, and is then put off. */
+/** How long a delivery to an unknown webhook waits in its lane for the event log before it is put off. */
 const UNKNOWN_MS = 5_000;
 /** How long due deliveries wait for the result of a probe in flight. */
 const PROBE_PAUSE_MS = 1000;
 /** Number of endpoints in memory at which idle healthy ones are evicted. */
 const MAX_ENDPOINTS = 10_000;
 
-/** Decides when a delivery may be sent: breaker and limit of its endpoint, then the slots that all endpoints share. */
+/** Decides when a delivery may be sent, by its endpoint's breaker and limit and by the slots of all endpoints. */
 export class Admission {
   private readonly endpoints = new Map<string, Endpoint>();
   private readonly lanes = new Map<string, Endpoint>();
@@ -91,7 +91,9 @@ export class Admission {
     }
   }
 
-  /** After a Wait, call `wakeNext` when the next verdict is there. Only a delivery that must wait costs a promise. */
+  /**
+   * After a Wait, call `wakeNext` once the next verdict arrives. Only a delivery that must wait allocates a promise.
+   */
   admit(delivery: Delivery, lane: string): Verdict | Wait {
     const target = this.options.directory.find(delivery.headers.webhook);
     if (target === undefined) return this.unknown(delivery.headers.webhook);
@@ -122,14 +124,14 @@ export class Admission {
     return { kind: 'send', endpoint, target, prepared, origin, slow, probe };
   }
 
-  /** Frees the slot, and lets the endpoint learn from the result. */
+  /** Frees the slot, and updates the endpoint with the result. */
   finished({ endpoint, slow, probe }: Admitted, { well, ms, now, holdMs }: Finished): void {
     const change = endpoint.finished({ well, probe, ms, now, random: this.options.random(), holdMs });
     this.slots.release(slow);
     if (change !== undefined) this.options.onHealth?.(endpoint.id, change);
   }
 
-  /** Returns a later time for a due entry that would only be put off again. */
+  /** Returns a later time for a due entry that `admit` would only put off again. */
   postpone(entry: DueEntry): number | undefined {
     const { clock, settings, random } = this.options;
     const endpoint = this.endpoints.get(entry.owner);
@@ -162,7 +164,7 @@ export class Admission {
     return { kind: 'put off', dueAt: endpoint.heldUntil(now, random()) };
   }
 
-  /** Holds a delivery of an ordered webhook back while an earlier one waits; undefined when it is its turn. */
+  /** Ends or puts off a delivery of an ordered webhook while an earlier one waits; undefined when it is its turn. */
   private turnOf(delivery: Delivery, now: number): Verdict | Wait | undefined {
     const { order, settings, logger, clock } = this.options;
     const until = order.heldUntil(delivery, now);
@@ -177,7 +179,7 @@ export class Admission {
     });
   }
 
-  /** Drops a delivery only when the whole event log does not know its webhook. The directory may lag behind the router. */
+  /** Drops a delivery only when the whole event log lacks its webhook: the directory may lag behind the router. */
   private async unknown(webhookId: string): Wait {
     const { tables, clock, directory } = this.options;
     const until = performance.now() + UNKNOWN_MS;

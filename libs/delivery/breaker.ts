@@ -1,15 +1,15 @@
 /**
  * Circuit breaker of one webhook, pure. Closed: deliveries are sent. Open: they wait in the due store until `probeAt`.
- * Half-open: one probe is in flight, and its result closes or reopens the breaker. States are never changed in place.
+ * Half-open: one probe is in flight, and its result closes or reopens the breaker. States are immutable.
  */
 export type BreakerState =
   | {
       readonly phase: 'closed';
-      /** Failures in a row. */
+      /** Consecutive failures. */
       readonly failures: number;
-      /** Share of failures; recent results weigh more. */
+      /** Share of failures, as an average that weighs recent results more. */
       readonly rate: number;
-      /** Results seen, counted up to `minSamples`. */
+      /** Number of results, counted up to `minSamples`. */
       readonly samples: number;
     }
   | { readonly phase: 'open'; readonly openings: number; readonly probeAt: number }
@@ -17,7 +17,7 @@ export type BreakerState =
 
 export interface BreakerSettings {
   readonly failuresInRow: number;
-  /** Recent share of failures at which the breaker opens, after at least `minSamples` results. */
+  /** Average share of failures at which the breaker opens, after at least `minSamples` results. */
   readonly failureRate: number;
   readonly minSamples: number;
   /** First pause in milliseconds; doubles with each failed probe. */
@@ -42,7 +42,7 @@ const NEGLIGIBLE = 0.001;
 
 export const CLOSED: BreakerState = { phase: 'closed', failures: 0, rate: 0, samples: 0 };
 
-/** `pass`: send. `probe`: send only this one (then `probeStarted`). `wait`: a probe is in flight. `hold`: until probeAt. */
+/** `pass`: send. `probe`: send this one, and call probeStarted. `wait`: a probe is in flight. `hold`: until probeAt. */
 export type Gate = 'pass' | 'probe' | 'wait' | 'hold';
 
 export const gateOf = (state: BreakerState, now: number): Gate => {
@@ -60,7 +60,7 @@ export const probeStarted = (state: BreakerState): BreakerState =>
   state.phase === 'open' ? { phase: 'half_open', openings: state.openings } : state;
 
 /**
- * Returns the state after a result. Attempts that were in flight when the breaker opened change nothing.
+ * Returns the state after a result. Results of attempts that were in flight when the breaker opened change nothing.
  * @param ok the endpoint is healthy: it answered, and not with 408, 425, 429 or 5xx.
  * @param holdMs pause that the endpoint asked for (Retry-After), 0 for none.
  */

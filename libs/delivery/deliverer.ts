@@ -17,7 +17,9 @@ export interface DelivererOptions extends Omit<WebhookWorkerOptions, 'settings'>
   readonly outcomes: OutcomeWriter;
 }
 
-/** Takes deliveries from lanes in order: claims each, has it admitted, sends it, and has its outcome recorded. */
+/**
+ * Processes the deliveries of each lane in order: claims each, has it admitted, sends it, and has its outcome recorded.
+ */
 export class Deliverer {
   private readonly works = new Map<string, LaneWork>();
   private readonly order: EventOrder;
@@ -55,8 +57,8 @@ export class Deliverer {
   }
 
   /**
-   * Gives up a lane: waits at most `ms` until the deliveries in flight are durable, then aborts them. Deliveries not
-   * yet started are left to the next owner.
+   * Releases a lane: waits at most `ms` until the deliveries in flight are durable, then aborts them. The next owner
+   * sends those that were not started.
    */
   async drain(lane: string, ms: number): Promise<void> {
     const work = this.works.get(lane);
@@ -72,7 +74,7 @@ export class Deliverer {
     return this.admission.postpone(entry);
   }
 
-  /** Starts no more deliveries. Resolves when none is in flight; after `ms` the rest is aborted. */
+  /** Starts no more deliveries. Resolves when none is in flight, and aborts the rest after `ms`. */
   async finish(ms: number): Promise<void> {
     this.closing = true;
     this.admission.wakeAll();
@@ -112,7 +114,7 @@ export class Deliverer {
       }
       const claimed = { batch, work, offset: record.offset, delivery };
       const acknowledge = (): void => this.recorder.repeated(claimed);
-      // Only a delivery that must wait costs a promise.
+      // Only a delivery that must wait allocates a promise.
       let turn = work.claim(delivery, acknowledge);
       while (turn instanceof Promise) {
         await Promise.race([turn, this.released]);
@@ -130,15 +132,15 @@ export class Deliverer {
   }
 
   /**
-   * Undefined while this worker surely owns the lane. After a stop of the process, which may have cost it the lane, it
-   * sends nothing before it knows (docs/reference/delivery.md#ordered).
+   * Undefined while this worker certainly owns the lane. After a pause of the process, in which the lane may have been
+   * lost, the worker sends nothing until it knows the owner (docs/reference/delivery.md#ordered).
    */
   private owned(batch: LaneBatch): Promise<void> | undefined {
     const known = batch.inDoubt?.();
     return known && Promise.race([known, this.released]);
   }
 
-  /** Whether no earlier record of the entry has ended the delivery. True when the due store cannot tell. */
+  /** Whether no earlier record of the entry has ended the delivery. True when the due store cannot be read. */
   private async stillWaits({ entry, headers }: Delivery): Promise<boolean> {
     try {
       return entry === undefined || (await this.options.due.has(entry));
@@ -148,7 +150,7 @@ export class Deliverer {
     }
   }
 
-  /** Resolves with false when the worker must stop taking from the lane. */
+  /** Resolves with false when the worker must stop reading the lane. */
   private async admitLater(claimed: Claimed, first: Wait): Promise<boolean> {
     for (let wait: Wait | undefined = first; wait !== undefined;) {
       const verdict = await wait;
@@ -203,7 +205,7 @@ export class Deliverer {
     const holdMs = retryAfterMs(result.retryAfter, endedAt);
     this.admission.finished(admitted, { well: wellOf(outcome), ms: result.ms, now: endedAt, holdMs });
     if (this.inFlight === 0) this.onIdle?.();
-    // Aborted by close() or with its lane: the result is unknown, and the delivery comes again.
+    // `close` or the loss of the lane aborted the request. Its result is unknown, so the delivery will be redelivered.
     if (result.error === ABORTED) return claimed.work.left(claimed.delivery.headers.id);
 
     const { target } = admitted;

@@ -3,8 +3,8 @@ import { type HandedOver } from '#libs/stream-log/handed-over.js';
 import { type Consumer } from '#libs/stream-log/stream-log.js';
 
 /**
- * How long the numbers count, by the lanes that a look goes through. Older ones keep the doors of busy sources closed after
- * their deliveries are done: at saturation 100 ms came to a p99 of 112 ms of the answers.
+ * How long the counts stay valid, for each lane that a count visits. Older counts keep refusing events of busy sources
+ * after their deliveries are done: at saturation, 100 ms led to a p99 of 112 ms for answers.
  */
 const AGE_MS_A_LANE = 0.05;
 const LEAST_AGE_MS = 5;
@@ -14,7 +14,7 @@ const BEHIND = 64;
 
 /**
  * Counts deliveries that wait for healthy endpoints, by the source that emitted them. Sources that share a webhook
- * share its backlog equally. Numbers are 5 ms old at most, with many lanes up to 100 ms.
+ * share its backlog equally. Counts are at most 5 ms old, or up to 100 ms with many lanes.
  */
 export class DeliveryPressure {
   private all = 0;

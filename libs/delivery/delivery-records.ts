@@ -11,13 +11,13 @@ export interface Delivery {
   readonly defers: number;
   /** Epoch milliseconds of the emit's arrival at the router. */
   readonly at: number;
-  /** The entry of the due store that its record came from, to be removed when this has ended. */
+  /** The entry of the due store that the record came from. It is removed once this delivery has ended. */
   readonly entry?: string | undefined;
-  /** Whether an earlier record of the entry is in the log, which may have ended the delivery in the meantime. */
+  /** Whether the log has an earlier record of the entry, which may have ended the delivery in the meantime. */
   readonly isAgain?: boolean;
 }
 
-/** Whether a record of a lane is of an entry that is out, and so also in the due store. */
+/** Whether the entry of a record is out, so that the due store counts it too. */
 export const isOut = (record: Pick<LogRecord, 'headers'>): boolean => deliveryHeaders(record).entry !== undefined;
 
 /** Returns undefined for a record that is not a delivery. */
@@ -36,7 +36,7 @@ export const readDelivery = (record: LogRecord): Delivery | undefined => {
   };
 };
 
-/** The attempt at a delivery that is now known. */
+/** Makes the record of a finished attempt. */
 export const attemptOf = (
   topic: string,
   { headers, attempt }: Delivery,
@@ -60,7 +60,7 @@ const waitingEntry = (delivery: Delivery, attempt: number, defers: number, dueAt
   const { headers: all, body } = delivery;
   const { entry: _entry, again: _again, ...headers } = all;
   return {
-    // Each entry has its own id, because it is removed after the next one of the delivery is durable.
+    // Each entry has its own id, because it is removed after the delivery's next entry is durable.
     id: `${headers.id}/${attempt}.${defers}`,
     owner: headers.webhook,
     kind: 'delivery',

@@ -1,6 +1,6 @@
 /**
- * Limits the deliveries in flight over all endpoints. Slow or unknown endpoints take at most half of the slots, so
- * healthy endpoints find room however many others hang.
+ * Limits the deliveries in flight over all endpoints. Slow or unknown endpoints get at most half of the slots, so
+ * healthy endpoints find a free one however many others hang.
  */
 export class DeliverySemaphore {
   private held = 0;
@@ -20,7 +20,7 @@ export class DeliverySemaphore {
     return true;
   }
 
-  /** Resolves when a retry may succeed. Call `wakeNext` afterwards, whether a slot was acquired or not. */
+  /** Resolves when a retry may succeed. Call `wakeNext` afterwards, even if no slot was acquired. */
   freed(slow: boolean): Promise<void> {
     return new Promise((wake) => this.waiting.push({ slow, wake }));
   }

@@ -4,10 +4,10 @@ import { parseSigningKey, type SigningKey } from './signing.js';
 import { type WebhookTarget } from './webhook-directory.js';
 import { type WebhookWorkerSettings } from './webhook-settings.js';
 
-/** A webhook's address and keys, ready for use. */
+/** A webhook's address and keys, parsed once for all its attempts. */
 export interface PreparedTarget {
   readonly target: WebhookTarget;
-  /** undefined when the URL cannot be used. */
+  /** Undefined when the URL is invalid. */
   readonly origin: string | undefined;
   readonly path: string;
   readonly keys: readonly SigningKey[];
@@ -17,17 +17,17 @@ export interface PreparedTarget {
 const UNPROVEN_CONCURRENCY = 2;
 /** Weight of one answer in the average response time. */
 const WEIGHT = 0.1;
-/** Interval between the due times of held deliveries. */
+/** Interval between the due times of deliveries that an open breaker puts off. */
 const SPACING_MS = 2;
 const MAX_SPREAD_MS = 600_000;
 
 /** State that the worker keeps for one webhook, in memory. */
 export class Endpoint {
   inFlight = 0;
-  /** The target reported as disabled, so that it is reported once. */
+  /** The target that was last reported as disabled, so that it is reported once. */
   disabled: WebhookTarget | undefined;
   private breaker: BreakerState = CLOSED;
-  /** undefined until the first result. */
+  /** Undefined until the first result. */
   private averageMs: number | undefined;
   private held = 0;
   private givenUpInARow = 0;
@@ -43,20 +43,20 @@ export class Endpoint {
     return gateOf(this.breaker, now);
   }
 
-  /** True for a slow or not yet known endpoint, which shares half of the slots. */
+  /** True for a slow endpoint and for one that has not answered yet. These share half of the slots. */
   get slow(): boolean {
     return this.averageMs === undefined || this.averageMs >= this.settings.slowMs;
   }
 
   /**
-   * True with a closed breaker and fast answers. Its backlog then exerts back-pressure on ingress. An endpoint that has
-   * not answered yet may hang, so its backlog does not.
+   * True with a closed breaker and fast answers. The backlog of such an endpoint exerts back-pressure on ingress. That
+   * of an endpoint without an answer yet does not, because the endpoint may hang.
    */
   get healthy(): boolean {
     return this.breaker.phase === 'closed' && !this.slow;
   }
 
-  /** Counts deliveries that failed for good in a row, and returns how many. */
+  /** Counts consecutive deliveries that failed for good, and returns their number. */
   givenUp(outcome: RetryDecision['kind']): number {
     if (outcome === 'success') this.givenUpInARow = 0;
     else if (outcome === 'final') this.givenUpInARow += 1;
@@ -93,7 +93,8 @@ export class Endpoint {
 
   /**
    * Returns what has changed: the breaker has opened, or closed again after a probe.
-   * @param result `well` is false after no answer, 408, 425, 429 or 5xx, and undefined when the result does not tell.
+   * @param result `well` is false after no answer, 408, 425, 429 or 5xx, and undefined when the result says nothing
+   * about the endpoint.
    */
   finished(result: {
     well: boolean | undefined;
@@ -119,7 +120,7 @@ export class Endpoint {
     return before.phase === 'half_open' && phase === 'closed' ? 'recovered' : undefined;
   }
 
-  /** Due time of a held delivery: after the probe, spread so that few are due when the probe fails. */
+  /** Due time of a delivery that an open breaker puts off: after the probe, and spread because the probe may fail. */
   heldUntil(now: number, random: number): number {
     const probeAt = this.breaker.phase === 'open' ? this.breaker.probeAt : now;
     const place = this.held++ * SPACING_MS;

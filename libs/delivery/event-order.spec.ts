@@ -27,7 +27,7 @@ beforeEach(() => {
   });
 });
 
-/** Asks again until there is an answer. */
+/** Asks until there is an answer. */
 const heldUntil = async (of: Delivery, now = NOW): Promise<number | undefined> => {
   for (;;) {
     const answer = order.heldUntil(of, now);

@@ -2,39 +2,42 @@ import { deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type Delivery } from './delivery-records.js';
 import { type DueStore } from '#libs/due/due-store.js';
 
-/** A delivery of an ordered webhook that waits in the due store, or was read from it and has not ended. */
+/** A delivery of an ordered webhook that waits in the due store, or came from it and has not ended. */
 interface Waiting {
   readonly place: Place;
   readonly dueAt: number;
 }
 
-/** Place of an event among those of a webhook: when the router took it, then its id within its emitter. */
+/** Position of an event among those of a webhook: the time when the router read it, then its id within its emitter. */
 type Place = readonly [at: number, ms: number, sequence: number];
 
 interface Known {
   readonly waiting: Map<string, Waiting>;
-  /** Id of the first in place; undefined when it must be looked for. */
+  /** Id of the earliest delivery; undefined when it must be computed. */
   first: string | undefined;
-  /** Epoch milliseconds at which the due store was read. */
+  /** Epoch milliseconds of the last read of the due store. */
   readAt: number;
   reading: Promise<void> | undefined;
 }
 
-/** Age of a due entry after which the due store is read again: another process may have ended its delivery. */
+/** How long an entry may be overdue before the due store is read again. Another process may have ended its delivery. */
 const OVERDUE_MS = 30_000;
-/** Pause of a delivery whose predecessor is due and on its way. */
+/** Pause of a delivery whose predecessor is due or in flight. */
 const NEARLY_MS = 250;
 
 /**
- * Keeps the deliveries of ordered webhooks in order while retries wait. An ordered webhook has one delivery in flight;
- * this holds back what comes after one that waits for its next attempt (docs/reference/delivery.md#ordered).
+ * Keeps the deliveries of ordered webhooks in order while retries wait. An ordered webhook has one delivery in flight.
+ * This class puts off those behind a delivery that waits for its next attempt (docs/reference/delivery.md#ordered).
  */
 export class EventOrder {
   private readonly webhooks = new Map<string, Known>();
 
   constructor(private readonly due: Pick<DueStore, 'waitingOf'>) {}
 
-  /** When to try a delivery again because an earlier one waits. Undefined when it is its turn; a promise to ask again. */
+  /**
+   * Time of the next try while an earlier delivery waits; undefined when it is this one's turn. After a promise, ask
+   * again.
+   */
   heldUntil({ headers, ...delivery }: Delivery, now: number): number | undefined | Promise<void> {
     const known = this.webhooks.get(headers.webhook) ?? this.begin(headers.webhook);
     if (known.readAt === 0) return this.read(headers.webhook, known, now);
@@ -45,7 +48,7 @@ export class EventOrder {
     if (now > Math.max(dueAt, known.readAt) + OVERDUE_MS) return this.read(headers.webhook, known, now);
     let last = now + NEARLY_MS;
     for (const each of known.waiting.values()) last = Math.max(last, each.dueAt);
-    // After all that wait, so that they fall due in the order in which they came.
+    // Due after all that wait, so that deliveries fall due in the order of their arrival.
     return last + 1;
   }
 
@@ -57,14 +60,14 @@ export class EventOrder {
     known.first = undefined;
   }
 
-  /** Call when a delivery has ended, well or not. */
+  /** Call when a delivery has ended, with success or not. */
   ended({ headers }: Delivery): void {
     const known = this.webhooks.get(headers.webhook);
     if (!known?.waiting.delete(headers.id)) return;
     if (known.first === headers.id) known.first = undefined;
   }
 
-  /** Call when another worker may own webhooks of this one. */
+  /** Call when another worker may own webhooks that this one owned. */
   forget(): void {
     this.webhooks.clear();
   }

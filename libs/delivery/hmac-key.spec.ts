@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { HmacKey } from './hmac-key.js';
 
 const ascii = 'dlv_1.1700000000.';
-/** Length of a body with which the signed bytes just fit into the buffer that all keys share. */
+/** Length of a body whose signed bytes just fit into the buffer that all keys share. */
 const FITS = (16 << 10) - 64 - ascii.length;
 
 describe('an HMAC key', () => {

@@ -3,16 +3,16 @@ import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 /** Bytes of a block and of a digest of SHA-256. */
 const BLOCK = 64;
 const DIGEST = 32;
-/** Most bytes that are signed in `message`. */
+/** Longest message that is signed in the shared buffer. */
 const MESSAGE = 16 << 10;
 
-/** The inner pad of a key, then what it signs. Of this module alone, so that nobody else is given bytes of a key. */
+/** The inner pad of a key, then the signed bytes. Private to this module, because it contains bytes of a key. */
 const message = Buffer.alloc(MESSAGE);
 
 /**
- * A key of HMAC-SHA256 (RFC 2104), with its pads made once. Two one-shot hashes over them take 1.5 µs for 1 KB, where an
- * Hmac of Node takes 2.3 µs and is an object with native memory. With its collection, both signatures of a delivery cost
- * 2.6 µs less of 14.0 (Node 20).
+ * A key of HMAC-SHA256 (RFC 2104) whose pads are made once. Two one-shot hashes over them take 1.5 µs for 1 KB. Node's
+ * Hmac takes 2.3 µs and allocates native memory, which costs garbage collection. Together this saves 2.6 µs of the 14.0
+ * µs for both signatures of a delivery (Node 20).
  */
 export class HmacKey {
   private readonly key: KeyObject;
@@ -29,7 +29,7 @@ export class HmacKey {
     }
   }
 
-  /** Signs a text of ASCII, then the body. */
+  /** Signs the ASCII text followed by the body. */
   sign(ascii: string, body: Uint8Array, encoding: 'base64' | 'hex'): string {
     const start = BLOCK + ascii.length;
     const end = start + body.length;

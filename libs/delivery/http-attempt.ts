@@ -17,9 +17,9 @@ interface AttemptRequest {
 }
 
 export interface AttemptResult {
-  /** null without an answer; then `error` is set. */
+  /** Null without an answer; `error` is then set. */
   readonly status: number | null;
-  /** `TIMEOUT`, `EGRESS_REFUSED`, or the code of the system or the HTTP client. */
+  /** `TIMEOUT`, `EGRESS_REFUSED`, or a code of the operating system or the HTTP client. */
   readonly error: string | null;
   readonly message: string;
   readonly retryAfter: string | undefined;
@@ -37,7 +37,7 @@ export interface AttemptSettings {
 /** Error code of a request that was aborted. */
 export const ABORTED = 'ABORTED';
 
-/** Error code of a request that could not be built, or that the HTTP client refused. */
+/** Error code of a request that could not be built, or was refused by the HTTP client. */
 const NOT_SENT = 'NOT_SENT';
 
 const notSent = (error: unknown): AttemptResult => ({
@@ -49,7 +49,9 @@ const notSent = (error: unknown): AttemptResult => ({
   ms: 0,
 });
 
-/** Error of a dispatcher, with what the receiver had answered by then (ReadAnswer of the guarded dispatcher). */
+/**
+ * Error of a dispatcher, with the part of the answer that had arrived by then (ReadAnswer of the guarded dispatcher).
+ */
 interface DispatchError extends Error {
   readonly code?: string;
   readonly answer?: { readonly status: number; readonly retryAfter: string | undefined; readonly body: Buffer };
@@ -92,7 +94,7 @@ class DeadlineSweep {
   }
 }
 
-/** Signs deliveries and sends each once, through the guarded dispatcher. A redirect is an answer and is not followed. */
+/** Signs deliveries and sends each once through the guarded dispatcher. A redirect is an answer and is not followed. */
 export class AttemptSender {
   private readonly sweep = new DeadlineSweep();
 
@@ -103,8 +105,8 @@ export class AttemptSender {
 
   /**
    * Calls `done` once, possibly within the call. An answer counts once its status has arrived, whatever happens to its
-   * body. Returns a function that aborts the request with ABORTED; undefined when no request could be made, which counts
-   * as a failed attempt.
+   * body. Returns a function that aborts the request with ABORTED. Returns undefined when no request could be made,
+   * which counts as a failed attempt.
    */
   send(delivery: Delivery, admitted: Admitted, startedAt: number, done: Done): (() => void) | undefined {
     let request: AttemptRequest;
@@ -151,7 +153,7 @@ export const outcomeOf = ({ status, error, retryAfter }: AttemptResult): Attempt
   return retryAfter === undefined ? { kind: 'response', status } : { kind: 'response', status, retryAfter };
 };
 
-/** Whether an outcome shows a healthy endpoint; undefined when it does not tell. */
+/** Whether the outcome shows a healthy endpoint; undefined when it says nothing about the endpoint. */
 export const wellOf = (outcome: AttemptOutcome): boolean | undefined => {
   if (outcome.kind === 'response') return outcome.status < 500 && ![408, 425, 429].includes(outcome.status);
   return [ABORTED, NOT_SENT, 'EGRESS_REFUSED', 'INVALID_URL'].includes(outcome.error) ? undefined : false;
@@ -196,7 +198,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
     this.size += chunk.length;
     const room = this.settings.snippetBytes - this.kept;
     if (room > 0) {
-      // A copy: the chunk is a view into the parser's memory.
+      // Copies the chunk, which is a view into the parser's memory.
       (this.chunks ??= []).push(Buffer.from(chunk.subarray(0, room)));
       this.kept += Math.min(room, chunk.length);
     }
@@ -213,7 +215,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
     else this.finish(error.code ?? error.name, error.message);
   }
 
-  /** An answer that the client refuses is one all the same, and must not lead to a repeat. */
+  /** An answer that the HTTP client rejects still counts as an answer, and must not lead to a repeat. */
   private readBeside({ status, retryAfter, body }: NonNullable<DispatchError['answer']>): void {
     this.status = status;
     this.retryAfter = retryAfter;
@@ -224,7 +226,6 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
     this.finish(NOT_SENT, messageOf(error));
   }
 
-  /** Ends the request now. */
   expire(code: string): void {
     this.finish(code, code);
     this.controller?.abort(new Error(code));

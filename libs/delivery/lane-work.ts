@@ -6,7 +6,7 @@ interface InFlightDelivery {
   readonly delivery: Delivery;
   /** Aborts the request while one is in flight. */
   abort: (() => void) | undefined;
-  /** Acknowledge the repeats of this delivery. */
+  /** Functions that acknowledge the repeats of this delivery. */
   readonly repeats: (() => void)[];
   /** Called when the delivery is no longer in flight. */
   readonly waiting: (() => void)[];
@@ -15,21 +15,21 @@ interface InFlightDelivery {
 const isLater = (one: Delivery, than: Delivery): boolean =>
   one.attempt === than.attempt ? one.defers > than.defers : one.attempt > than.attempt;
 
-/** The deliveries of one lane that are in flight: claimed, with no durable outcome yet. */
+/** The deliveries in flight of one lane: claimed, and without a durable outcome yet. */
 export class LaneWork {
   private readonly inFlight = new InFlightMap<string, InFlightDelivery>();
   private onEmpty: (() => void) | undefined;
   private given = false;
 
-  /** True once another worker owns the lane. Nothing of it may be written or acknowledged any more. */
+  /** True once another worker owns the lane. This worker may then write or acknowledge nothing of it. */
   get gone(): boolean {
     return this.given;
   }
 
   /**
-   * Allows one attempt of a delivery at a time. A delivery that is in flight already is a `repeat`: a restarted router
-   * or pump published it twice, and it is acknowledged with the first. A later attempt may fall due before the result of the
-   * earlier one is durable. It waits for that; then the caller asks again.
+   * Allows one attempt of a delivery at a time. A delivery that is already in flight is a `repeat`: a restarted router
+   * or pump published it twice. It is acknowledged with the first. A later attempt may fall due before the result of
+   * the earlier one is durable. The returned promise waits for that result, after which the caller asks again.
    */
   claim(delivery: Delivery, acknowledge: () => void): 'first' | 'repeat' | Promise<void> {
     const { id } = delivery.headers;
@@ -54,14 +54,16 @@ export class LaneWork {
     this.left(deliveryId);
   }
 
-  /** Call when the delivery's result is not recorded here. It will be redelivered. */
+  /** Call when this worker will not record the delivery's result. The log will redeliver it. */
   left(deliveryId: string): void {
     const one = this.inFlight.delete(deliveryId);
     for (const resume of one?.waiting ?? []) resume();
     if (this.inFlight.size === 0) this.onEmpty?.();
   }
 
-  /** Waits at most `ms` until none is in flight, then aborts open requests, so that the next owner can send them. */
+  /**
+   * Waits at most `ms` until none is in flight, then aborts the open requests, so that the next owner can send them.
+   */
   async drain(ms: number): Promise<void> {
     if (this.inFlight.size > 0) await endsWithin(new Promise<void>((resolve) => (this.onEmpty = resolve)), ms);
     this.given = true;

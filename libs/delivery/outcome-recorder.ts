@@ -39,7 +39,7 @@ export interface OutcomeRecorderOptions {
 
 const MAX_ERROR = 500;
 
-/** Records what became of deliveries. A delivery is acknowledged once its outcome is durable. */
+/** Records the outcomes of deliveries. A delivery is acknowledged once its outcome is durable. */
 export class OutcomeRecorder {
   constructor(private readonly options: OutcomeRecorderOptions) {}
 
@@ -67,14 +67,14 @@ export class OutcomeRecorder {
     return decision;
   }
 
-  /** Gives a delivery a later time without an attempt. */
+  /** Schedules a delivery for a later time, without an attempt. */
   putOff(claimed: Claimed, dueAt: number): void {
     const { delivery } = claimed;
     this.options.metrics?.onDeferred?.(1);
     this.record(claimed, undefined, deferred(delivery, dueAt));
   }
 
-  /** Ends a delivery without an attempt, with an entry among the attempts that says why. */
+  /** Ends a delivery without a request, with an entry in the list of attempts that says why. */
   drop(claimed: Claimed, error: string): void {
     const { clock, metrics, topics } = this.options;
     metrics?.onDropped?.();
@@ -83,15 +83,15 @@ export class OutcomeRecorder {
   }
 
   /**
-   * Ends a delivery without an entry among the attempts, of which only the newest are kept: those of an inactive webhook
-   * would push out the one that tells why it is inactive.
+   * Ends a delivery without an entry in the list of attempts. Only the newest entries are kept, so entries for an
+   * inactive webhook would push out the one that says why it is inactive.
    */
   skip(claimed: Claimed): void {
     this.options.metrics?.onDropped?.();
     this.record(claimed, undefined, undefined);
   }
 
-  /** Acknowledges a record whose delivery another record of the lane has taken on. */
+  /** Acknowledges a record whose delivery another record of the lane carries out. */
   repeated({ batch, work, offset, delivery }: Claimed): void {
     this.options.outcomes.push({
       waiting: undefined,
@@ -108,7 +108,7 @@ export class OutcomeRecorder {
     attempt: DeliveryOutcome['attempt'],
     waiting: DeliveryOutcome['waiting'],
   ): void {
-    // Another worker owns the record now.
+    // Another worker owns the lane now.
     if (work.gone) return work.left(delivery.headers.id);
     if (waiting) this.options.order.waits(delivery, waiting.dueAt);
     else this.options.order.ended(delivery);

@@ -57,7 +57,7 @@ describe('the outcomes of deliveries, while the attempts of some cannot be writt
     push('a', 'attempts', true);
     push('b', 'attempts-2');
     await until(() => durable.length === 1);
-    // A group of its own, while the first one is on its way.
+    // This starts a group of its own while the first one is in flight.
     push('c', 'attempts', true);
     push('d', 'attempts-2', true);
     await until(() => durable.length === 2);

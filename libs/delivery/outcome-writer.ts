@@ -7,12 +7,12 @@ import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type DueStore, type DueEntry } from '#libs/due/due-store.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
-/** The writes that must be durable before a delivery is acknowledged. */
+/** What must be durable before a delivery is acknowledged. */
 export interface DeliveryOutcome {
-  /** The delivery's next attempt. Written first, so that a crash at no point loses the delivery. */
+  /** The delivery's next attempt. It is written first, so that a crash at any point keeps the delivery. */
   readonly waiting: DueEntry | undefined;
   readonly attempt: Attempt | undefined;
-  /** The entry of the due store that the delivery came from. Removed last, so that it waits until this is durable. */
+  /** The entry of the due store that the delivery came from. It is removed last, after the other writes are durable. */
   readonly entry?: string | undefined;
   /** Called when all writes are durable; acknowledges the delivery. */
   readonly durable: () => void;
@@ -20,7 +20,7 @@ export interface DeliveryOutcome {
 
 const MAX_GROUP = 512;
 const PAUSES = { firstMs: 100, longestMs: 5000 };
-/** An attempt is written with the next event, if one comes in this time. A crash meanwhile repeats the delivery. */
+/** How long an attempt waits for others to share its write. A crash in this time repeats the delivery. */
 const LINGER_MS = 20;
 
 export interface OutcomeWriterOptions {
@@ -31,11 +31,12 @@ export interface OutcomeWriterOptions {
 }
 
 /**
- * Writes the outcomes of deliveries in groups: next attempts to the due store, then attempts to the log, those of a webhook
- * that wait for the same write as one record (docs/adr/0049), then removes from the due store what has ended. A failed
- * write is retried until it succeeds or `abandon` is called. While a lane of attempts cannot be written, next attempts are
- * scheduled all the same, and so are the outcomes of other lanes. Outcomes that are not durable are not acknowledged,
- * so their number is bounded by the records in flight, and their deliveries come again after a restart.
+ * Writes the outcomes of deliveries in groups. Next attempts go to the due store, then attempts to the log, and last
+ * ended entries are removed from the due store. Attempts of one webhook that wait for the same write become one record
+ * (docs/adr/0049). A failed write is retried until it succeeds or `abandon` is called. A lane of attempts that cannot
+ * be written delays neither next attempts nor the outcomes of other lanes. An outcome that is not durable is not
+ * acknowledged. So the limit on records in flight bounds their number, and their deliveries are repeated after a
+ * restart.
  */
 export class OutcomeWriter {
   private queue: DeliveryOutcome[] = [];
@@ -74,7 +75,7 @@ export class OutcomeWriter {
     } while (this.running !== undefined || this.removing !== undefined);
   }
 
-  /** Gives up outcomes that cannot be written. */
+  /** Drops the outcomes that cannot be written. */
   abandon(): void {
     this.abandoned = true;
     this.retry.wake();

@@ -7,11 +7,11 @@ export type RetryDecision =
   | { readonly kind: 'success' }
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'final'; readonly reason: string }
-  /** Status 410: the endpoint asks for no further deliveries. */
+  /** Status 410: the endpoint wants no further deliveries. */
   | { readonly kind: 'disable'; readonly reason: string };
 
 export interface RetrySettings {
-  /** Pauses after attempts 1, 2, …; there is one more attempt than pauses. */
+  /** Pauses after attempts 1, 2, and so on. There is one more attempt than pauses. */
   readonly delaysMs: readonly number[];
   /** Greatest fraction by which a pause is lengthened or shortened. */
   readonly jitter: number;
@@ -24,7 +24,7 @@ const HOUR = 60 * MINUTE;
 
 /**
  * Ten attempts over about three days, as Standard Webhooks recommends (docs/reference/delivery.md#retry-schedule).
- * `maxAgeMs` (webhook-settings.ts) and the most `max_attempts` of a webhook follow from these pauses.
+ * `maxAgeMs` (webhook-settings.ts) and the upper limit of a webhook's `max_attempts` follow from these pauses.
  */
 export const DEFAULT_RETRIES: RetrySettings = {
   delaysMs: [5000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
@@ -40,12 +40,12 @@ export const withMaxAttempts = (settings: RetrySettings, attempts: number): Retr
 
 const RETRIED_STATUS: readonly number[] = [408, 425, 429];
 
-/** Errors that a retry cannot fix, because the request may not be sent at all. */
+/** Errors that a retry cannot fix, because the request must not be sent at all. */
 const FINAL_ERRORS: readonly string[] = ['EGRESS_REFUSED', 'INVALID_URL'];
 
 /**
- * Decides what follows an attempt. Retried: network errors, timeouts, 408, 425, 429, 5xx. Final: 3xx (redirects are not
- * followed), other 4xx, addresses that the egress guard refuses.
+ * Decides what follows an attempt. Retried: network errors, timeouts, 408, 425, 429 and 5xx. Final: 3xx (redirects are
+ * not followed), other 4xx, and addresses that the egress guard refuses.
  * @param attempt 1 for the first. @param random in [0, 1). @param now epoch ms, for a Retry-After date.
  */
 export const decideRetry = (
@@ -71,7 +71,7 @@ export const decideRetry = (
   if (base === undefined) return { kind: 'final', reason: `${failure}, attempt ${attempt} was the last` };
   const planned = base * (1 + settings.jitter * (2 * random - 1));
   const asked = Math.min(retryAfterMs(retryAfter, now), settings.maxRetryAfterMs);
-  // Retry-After gets upward jitter only: no retry comes too early, and not all come at once.
+  // Retry-After gets upward jitter only, so that no retry comes too early and not all come at once.
   return { kind: 'retry', delayMs: Math.round(Math.max(planned, asked * (1 + (settings.jitter / 2) * random))) };
 };
 

@@ -3,9 +3,9 @@ import { HmacKey } from './hmac-key.js';
 const PREFIX = 'whsec_';
 const MIN_BYTES = 16;
 
-/** One key of a webhook, ready for use. */
+/** One parsed key of a webhook. */
 export interface SigningKey {
-  /** `whsec_` + base64, as given to the receiver. */
+  /** `whsec_` + base64, as the receiver knows it. */
   readonly text: string;
   /** Decoded bytes, for the signature of Standard Webhooks. */
   readonly standard: HmacKey;
@@ -38,8 +38,8 @@ export interface AttemptIdentity {
 }
 
 /**
- * Encodes a channel name as a header value, which may hold visible ASCII only. A value with any other character is
- * percent-encoded as UTF-8, its `%` and blanks too. An unpaired surrogate becomes U+FFFD. Never throws.
+ * Encodes a channel name as a header value, which may contain visible ASCII only. A value with any other character is
+ * percent-encoded as UTF-8, including its `%` and blanks. An unpaired surrogate becomes U+FFFD. Never throws.
  */
 const headerText = (text: string): string =>
   /^(?! )[\x20-\x7e]*(?<! )$/.test(text) ? text : encodeURIComponent(Buffer.from(text).toString());

@@ -20,20 +20,22 @@ export interface WebhookWorkerSettings {
   readonly maxUnacked: number;
   readonly retries: RetrySettings;
   readonly breaker: BreakerSettings;
-  /** Deliveries that fail for good in a row before the webhook is disabled; 0 never. Counted since the start. */
+  /** Consecutive deliveries failed for good at which the webhook is disabled; 0 never. Counted since the start. */
   readonly disableAfter: number;
-  /** An endpoint whose answers take longer on average is slow: it exerts no back-pressure on ingress. */
+  /** Average answer time above which an endpoint counts as slow, so that it exerts no back-pressure on ingress. */
   readonly slowMs: number;
-  /** A delivery held back by an open breaker ends after this age. Above the sum of the pauses of DEFAULT_RETRIES. */
+  /** Age at which a delivery put off by an open breaker ends. Above the sum of the pauses of DEFAULT_RETRIES. */
   readonly maxAgeMs: number;
   readonly userAgent: string;
-  /** Most bytes read of a response; beyond that the connection is closed. */
+  /** Most bytes of a response that are read. The connection is closed when a response is longer. */
   readonly maxResponseBytes: number;
   /** Most bytes of a response kept in the attempt record. */
   readonly snippetBytes: number;
   /** How long `close` waits for deliveries in flight. */
   readonly closeMs: number;
-  /** How long a revoked lane waits for deliveries in flight. Below REVOKE_MS, the time that the next owner waits. */
+  /**
+   * How long the release of a lane waits for deliveries in flight. Below REVOKE_MS, the time that the next owner waits.
+   */
   readonly revokeMs: number;
 }
 
@@ -77,7 +79,7 @@ export interface WebhookWorkerOptions {
   readonly topics: TopicPolicy;
   readonly due: Pick<DueStore, 'has' | 'put' | 'remove' | 'waitingOf'>;
   readonly directory: WebhookDirectory;
-  /** A delivery waits until `directory` may decide about it. */
+  /** A delivery waits until these say that `directory` is current. */
   readonly tables: FreshTables;
   /** The guarded dispatcher of createEgress. */
   readonly dispatcher: Dispatcher;
@@ -86,9 +88,12 @@ export interface WebhookWorkerOptions {
   readonly random?: () => number;
   readonly settings?: Partial<WebhookWorkerSettings>;
   readonly metrics?: WebhookMetrics;
-  /** Called when deliveries to a webhook are held back because it fails, and when they flow again. Must not throw. */
+  /** Called when deliveries to a failing webhook are put off, and when they flow again. Must not throw. */
   readonly onHealth?: (webhookId: string, change: 'unhealthy' | 'recovered') => void;
-  /** Called when the endpoint answers 410 or gave up `disableAfter` deliveries, once per state of the webhook. A rejection is logged. */
+  /**
+   * Called once per state of the webhook, when it answers 410 or fails `disableAfter` deliveries. A rejection is
+   * logged.
+   */
   readonly onDisable: (webhookId: string, reason: string) => void | Promise<void>;
   readonly logger: DeliveryLogger;
 }

@@ -8,7 +8,7 @@ describe('startWebhookWorker: crashes and shutdown', () => {
     const h = harness();
     const receiver = await h.sink((_, res, count) => void res.writeHead(count <= 2 ? 500 : 200).end());
     await h.webhook('wh_a', receiver.url);
-    // Hangs between the due store put and the attempt record, like a killed process.
+    // Hangs between the put to the due store and the attempt record, as if the process were killed there.
     h.log.beforePublish = (records) => (records[0]?.topic === 'attempts' ? new Promise(() => undefined) : undefined);
     await h.start({ retries: { ...FAST_RETRIES, delaysMs: [60_000] }, closeMs: 1 });
     await h.deliver('wh_a', 1);

@@ -78,11 +78,11 @@ describe('startWebhookWorker: order, limits and isolation', () => {
     await h.deliver('wh_a', 100);
     const allHeld = (): Promise<void> => until(() => h.lag('wh_a') === 0 && h.due.entries.size === 100);
     await allHeld();
-    // Three failures, and one that was on its way.
+    // Three failures, and one that was in flight.
     const tried = receiver.received.length;
     expect(tried).toBeLessThanOrEqual(4);
     expect(worker.pressure.total()).toBe(0);
-    // Held deliveries used up no attempt.
+    // Deliveries that were put off used up no attempt.
     const headers = [...h.due.entries.values()].map(({ record }) => record.headers);
     expect(headers.filter(({ attempt }) => attempt === '1')).toHaveLength(100 - tried);
     for (const probes of [1, 2]) {

@@ -29,7 +29,7 @@ const limitsOf = (h: WorkerHarness, worker: WebhookWorker, isCounted: boolean): 
   return limits;
 };
 
-/** Publishes like the router: one by one, none while the webhook is full. Returns how many were published. */
+/** Publishes as the router does: one by one, and none while the webhook is full. Returns how many were published. */
 const handOver = async (h: WorkerHarness, limits: UnreadLimits, id: string, from: number): Promise<number> => {
   for (let n = from; n <= COUNT; n++) {
     if (limits.isFull(`deliveries.${id}`)) return n - 1;

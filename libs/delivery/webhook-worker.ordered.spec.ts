@@ -98,7 +98,7 @@ describe('an ordered webhook', () => {
     await h.start();
     await h.deliver('wh_a', 3);
     await until(() => pending.length === 1);
-    // It goes on after a stop: the answer to its request is there before it hears from its group.
+    // After a stop the worker gets the answer to its request before it hears from its group.
     doubt = new Promise((resolve) => (known = resolve));
     pending.shift()?.();
     await h.attemptsRecorded(1);

@@ -11,7 +11,7 @@ import { DEFAULT_WEBHOOK_SETTINGS, type WebhookWorkerOptions } from './webhook-s
 export type { WebhookWorkerOptions };
 
 export interface WebhookWorker {
-  /** Deliveries that wait for healthy endpoints; source of back-pressure on ingress. */
+  /** Counts the deliveries that wait for healthy endpoints, for back-pressure on ingress. */
   readonly pressure: DeliveryPressure;
   /** Counts deliveries handed over and not yet acknowledged. */
   readonly handedOver: HandedOver;
@@ -20,15 +20,15 @@ export interface WebhookWorker {
   /** Returns a later time for a due delivery that would only be put off again. */
   postpone(entry: DueEntry): number | undefined;
   /**
-   * Takes no more deliveries, waits up to `closeMs` for those in flight, aborts the rest and writes the results.
-   * Unfinished deliveries are redelivered later, with the same ids. Idempotent.
+   * Reads no more deliveries, waits up to `closeMs` for those in flight, aborts the rest and writes the results. The
+   * log redelivers unfinished deliveries, with the same ids. Idempotent.
    */
   close(): Promise<void>;
 }
 
 /**
- * Delivers the records of the delivery topics (docs/architecture.md, step 5 of the path of an event), at least once. A
- * delivery is acknowledged only when its result is durable, and its next attempt if there is one.
+ * Delivers the records of the delivery topics at least once (docs/architecture.md, step 5 of the path of an event).
+ * Acknowledges a delivery once its result is durable, and its next attempt if there is one.
  */
 export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise<WebhookWorker> => {
   const { log, due, clock, logger, tables, metrics } = options;

@@ -45,7 +45,7 @@ export class WorkerHarness {
   readonly targets = new Map<string, WebhookTarget>();
   readonly disabled: string[] = [];
   readonly errors: string[] = [];
-  /** Added to the real time, for pauses that a test must not be slower than. */
+  /** Added to the real time, so that no test has to wait for a pause. */
   aheadMs = 0;
   private readonly clock: Clock = { now: () => Date.now() + this.aheadMs };
   private readonly agent = new Agent();
