@@ -3,7 +3,7 @@ export interface Due {
   readonly dueAt: number;
 }
 
-/** Binary heap, earliest first. */
+/** Binary heap whose first item is the earliest. */
 export class DueHeap<T extends Due> {
   private items: T[] = [];
 
@@ -35,7 +35,7 @@ export class DueHeap<T extends Due> {
     return first;
   }
 
-  /** Removes the items that do not pass. */
+  /** Keeps only the items that pass. */
   filter(keep: (item: T) => boolean): void {
     const kept = this.items.filter(keep);
     this.items = [];

@@ -136,7 +136,7 @@ describe('a pause of the scheduler', () => {
     ['shorter than the interval leaves no tick out', 14_000, [15_000, 30_000, 45_000]],
     ['longer than it leaves out what became due after the first late tick', 20_000, [15_000, 30_000, 60_000]],
   ])('%s', (_, pauseMs, expected) => {
-    // Tick 1 is given in time, and the pause begins a second before tick 2.
+    // Tick 1 came in time. The pause begins a second before tick 2.
     const late = firstDue(timer, 0, 15_000, false);
     expect([15_000, late, nextTick(timer, 0, 29_000 + pauseMs)]).toEqual(expected);
   });

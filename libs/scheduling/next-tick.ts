@@ -3,11 +3,11 @@ import { BoundedMap, bytesOfText } from '#libs/kernel/bounded-map.js';
 import { type Timer } from '#libs/sources/published.js';
 import { canonicalZone } from './time-zone.js';
 
-/** Bytes of a parsed pattern without its text, at most. */
+/** Most bytes of a parsed pattern, without its text. */
 const CRON_BYTES = 6_000;
 const parsed = new BoundedMap<string, Cron>(16 * 1024 * 1024, (key) => 2 * bytesOfText(key) + CRON_BYTES);
 
-/** Caches parsed patterns, because parsing costs more than a query. A Cron without a function schedules nothing. */
+/** Caches parsed patterns, because parsing costs more than a query. A Cron that gets no function schedules nothing. */
 const cronOf = (pattern: string, timezone: string): Cron => {
   const key = `${timezone}\n${pattern}`;
   let cron = parsed.get(key);
@@ -16,10 +16,11 @@ const cronOf = (pattern: string, timezone: string): Cron => {
 };
 
 /**
- * First tick after `after` (exclusive), in epoch milliseconds; undefined when the timer never ticks again. Intervals
- * count from `since`, the time of arming, so they do not drift (docs/reference/component-model.md#timer-interval).
- * Cron follows the clock of its time zone: a time that the clocks skip ticks once they have moved on, and a time that
- * they repeat ticks once (docs/reference/component-model.md#timer-cron).
+ * Returns the first tick after `after` (exclusive) in epoch milliseconds, undefined when the timer never ticks again.
+ * Intervals count from `since`, when the timer was armed, so they do not drift
+ * (docs/reference/component-model.md#timer-interval). Cron follows the clock of its time zone. A time that the clock
+ * skips ticks right after the change, and a time that it repeats ticks once
+ * (docs/reference/component-model.md#timer-cron).
  */
 export const nextTick = (timer: Timer, since: number, after: number): number | undefined => {
   if (timer.intervalSeconds !== null) {
@@ -34,9 +35,8 @@ export const nextTick = (timer: Timer, since: number, after: number): number | u
 };
 
 /**
- * First due time of a timer, given its last tick before a restart, if any. It may lie in the past: then one tick is
- * owed, for that time, however many were missed. With `atOnce`, an interval timer that never ticked is due when it was
- * armed. Cron waits.
+ * Returns the first due time after a start. A past time means that one tick is owed for it, however many were missed.
+ * With `atOnce`, an interval timer without a tick is due when it was armed. A cron timer waits for its next time.
  */
 export const firstDue = (
   timer: Timer,

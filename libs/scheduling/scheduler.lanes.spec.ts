@@ -36,7 +36,7 @@ describe('the scheduler, while ticks cannot be written', () => {
     await until(() => log.hangingOf('invocations.dc_a') === 1);
     log.recover('invocations.dc_a');
     await until(() => scheduler.metrics.ticks === 3);
-    // Its tick of minute 1 came late, and that of minute 2 is not made up for.
+    // The tick of minute 1 came late, and the scheduler does not catch up on that of minute 2.
     expect(await timesOf()).toEqual([60]);
   });
 
@@ -73,7 +73,7 @@ describe('the scheduler, while ticks cannot be written', () => {
       await until(() => scheduler.metrics.ticks === 1);
     }
     const before = await timesOf();
-    // A last tick would count, as it does after a restart.
+    // A remembered last tick would count, as it does after a restart.
     sources.set('dc_a', [every(60)], START);
     await time.advance(0);
     expect(await timesOf()).toEqual([...before, 60]);

@@ -106,7 +106,7 @@ describe('the scheduler', () => {
       const second = await start();
       await time.advance(5_000);
       await second.close();
-      // A second restart owes nothing for the same downtime.
+      // A second restart owes no tick for the same downtime.
       await start();
       await time.advance(60_000);
       expect(await timesOf()).toEqual(expected);

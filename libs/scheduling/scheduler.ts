@@ -11,21 +11,21 @@ import { firstDue, nextTick } from './next-tick.js';
 import { tickEvent } from './tick-event.js';
 import { type TickStore } from './tick-store.js';
 
-/** Armed timers of a source; none when it is inactive, being changed, or deleted. */
+/** Armed timers of a source. The list is empty while the source is inactive, being changed, or deleted. */
 export interface ArmedTimers {
   readonly sourceId: string;
   readonly workspaceId: string;
   readonly timers: readonly Timer[];
-  /** Epoch milliseconds at which they were armed; equal after a restart. */
+  /** Epoch milliseconds of the arming, which a restart does not change. */
   readonly since: number;
   /**
-   * True when the source's deployment armed them. Interval timers then tick at once
+   * Whether the deployment of the source armed them. Interval timers then tick at once
    * (docs/reference/component-model.md#timer-first-tick).
    */
   readonly first: boolean;
 }
 
-/** In-memory view of the event log's sources. It must have applied the log before the scheduler starts. */
+/** View of the sources in the event log, in memory. It must have applied the whole log before the scheduler starts. */
 export interface TimerSources {
   all(): ReadonlyMap<string, unknown>;
   armed(sourceId: string): ArmedTimers | undefined;
@@ -54,7 +54,7 @@ export interface SchedulerOptions {
 export interface SchedulerMetrics {
   /** Number of published ticks. */
   ticks: number;
-  /** Number of ticks dropped because the source's topic is deleted. */
+  /** Number of ticks dropped because their source's topic was deleted. */
   dropped: number;
   failures: number;
 }
@@ -78,24 +78,26 @@ interface Entry {
   readonly key: string;
   readonly armed: ArmedTimers;
   readonly timer: Timer;
-  /** Scheduled time in epoch milliseconds, possibly in the past. */
+  /** Scheduled time in epoch milliseconds, which may be past. */
   readonly dueAt: number;
 }
 
 /**
- * Longest time between two readings of the clock, because the clock may be set or the machine may sleep. (Node's timers
- * cannot wait longer than 2^31 ms in any case.)
+ * Longest time between two readings of the clock, which may be set or jump while the machine sleeps. Node's timers
+ * could not wait longer than 2^31 ms anyway.
  */
 const MAX_WAIT_MS = 60_000;
 const BATCH = 500;
 const SLACK = 1_000;
 const RETRIES = { firstMs: 100, longestMs: 10_000 };
-/** How long the ticks that the log has are waited for when the scheduler closes. */
+/** Longest wait at the close for ticks that are being written to the log. */
 const LAST_TICKS_MS = 500;
 
 class TimerScheduler implements Scheduler {
   readonly metrics: SchedulerMetrics = { ticks: 0, dropped: 0, failures: 0 };
-  /** Entries by due time; one alarm serves the earliest. Disarmed entries stay until they are due, or too many. */
+  /**
+   * Entries by due time, with one alarm for the earliest. Disarmed entries stay until they fall due or become too many.
+   */
   private readonly heap = new DueHeap<Entry>();
   private readonly live = new Map<string, Entry>();
   private readonly keysOf = new Map<string, readonly string[]>();
@@ -104,14 +106,14 @@ class TimerScheduler implements Scheduler {
   private ringing: Promise<void> = Promise.resolve();
   private busy = false;
   private closed = false;
-  /** Pauses while the store of ticks cannot be written. */
+  /** Grows the pauses while ticks cannot be stored. */
   private readonly backoff = new Backoff(RETRIES);
   private readonly faults: Faults;
   private readonly writer: LaneWriter;
-  /** Ticks that are in the log and not yet in the store. */
+  /** Ticks that the log has and the store does not have yet. */
   private published: (readonly [Entry, offset: number | null])[] = [];
   private storing: Promise<void> | undefined;
-  /** Shortest time until the next alarm, after a failure. */
+  /** Least time until the next alarm, after a failure. */
   private retryMs = 0;
   /** Time of the last tick of each timer, by source and prop. */
   private readonly lastTicks = new Map<string, Map<string, number>>();
@@ -161,7 +163,7 @@ class TimerScheduler implements Scheduler {
     const { sourceId, timers, since, first } = armed;
     for (const key of this.keysOf.get(sourceId) ?? []) this.live.delete(key);
     this.keysOf.delete(sourceId);
-    // The source is deleted, and its stored ticks with it.
+    // The source was deleted, and its stored ticks with it.
     if (this.options.sources.armed(sourceId) === undefined) this.lastTicks.delete(sourceId);
     if (timers.length > 0)
       this.keysOf.set(
@@ -186,7 +188,7 @@ class TimerScheduler implements Scheduler {
   }
 
   private setAlarm(): void {
-    // While ticks are being written no alarm is needed, because `ring` sets it afterwards.
+    // No alarm is needed while ticks are being written, because `ring` sets the next one.
     if (this.busy || this.closed) return;
     this.callOff?.();
     this.callOff = undefined;
@@ -223,10 +225,10 @@ class TimerScheduler implements Scheduler {
   }
 
   /**
-   * 1. Publishes the invocations, with ids derived from source, prop and scheduled time. 2. Stores the ticks. A crash
-   * in between leads to the same invocation again, which the runner knows by its id. 3. Schedules the next ticks from
-   * now, so missed ones are not made up for. A timer whose lane cannot be written has no later tick until this one is
-   * there, and delays no other timer.
+   * Publishes the invocations, whose ids derive from source, prop and scheduled time, and then stores the ticks. A
+   * crash in between publishes an invocation again, which the runner recognizes by its id. The next ticks count from
+   * now, so missed ones are skipped. A timer whose lane cannot be written gets no later tick until this one is in the
+   * log, and delays no other timer.
    */
   private async publish(due: readonly Entry[]): Promise<void> {
     for (const entry of due) {
@@ -247,7 +249,7 @@ class TimerScheduler implements Scheduler {
     while (this.published.length > 0) {
       const published = this.published.splice(0);
       const now = clock.now();
-      // Null for a tick means that its topic is gone with the source.
+      // A tick with the offset null has lost its topic, which was deleted with the source.
       const stored = published.filter(([, offset]) => offset !== null);
       try {
         await ticks.save(new Map(stored.map(([{ key }]) => [key, now])));
@@ -271,7 +273,7 @@ class TimerScheduler implements Scheduler {
     if (offset === null) this.metrics.dropped++;
     else this.metrics.ticks++;
     this.ticked(armed.sourceId, timer.prop, now);
-    // Skips a timer that was disarmed or armed again during the write, because `arm` has handled it already.
+    // `arm` has already handled a timer that was disarmed or armed again during the write.
     if (this.live.get(key) === entry) this.schedule(key, armed, timer, nextTick(timer, armed.since, now));
   }
 

@@ -3,11 +3,11 @@ import { canonicalZone } from './time-zone.js';
 
 interface LocalTime {
   readonly iso8601: {
-    /** Local date and time with the zone's offset at that time. */
+    /** Local date and time, with the offset of the zone at that time. */
     readonly timestamp: string;
     readonly date: string;
     readonly time: string;
-    /** IANA name. */
+    /** IANA name of the time zone. */
     readonly timezone: string;
   };
   /** Epoch seconds. */
@@ -15,7 +15,7 @@ interface LocalTime {
 }
 
 /**
- * JSON text of the event that a tick gives to `run` (docs/reference/component-model.md#timer-event).
+ * Returns the JSON text of the event that a tick passes to `run` (docs/reference/component-model.md#timer-event).
  * @param at scheduled time in epoch milliseconds.
  */
 export const tickEvent = (timer: Timer, at: number): string =>
@@ -34,7 +34,7 @@ const localTime = (at: number, timezone: string): LocalTime => {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Caches one format per zone. The number of canonical zones, about 450, bounds the map. */
+/** Caches one format per zone. The number of canonical zones, about 450, bounds the cache. */
 const formatOf = (timezone: string): Intl.DateTimeFormat => {
   const timeZone = canonicalZone(timezone);
   let format = formats.get(timeZone);
@@ -58,7 +58,7 @@ const partsOf = (at: number, timezone: string): { date: string; clock: string; o
       .map(({ type, value }) => [type, value]),
   );
   const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? '';
-  // `GMT-05:00`, and `GMT` alone for no offset.
+  // The part is `GMT-05:00`, or `GMT` alone for no offset.
   const offset = part('timeZoneName').slice('GMT'.length) || '+00:00';
   return {
     date: `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`,

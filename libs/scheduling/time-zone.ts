@@ -3,8 +3,8 @@ import { BoundedMap, bytesOfText } from '#libs/kernel/bounded-map.js';
 const known = new BoundedMap<string, string>(256 * 1024, (name) => 2 * bytesOfText(name));
 
 /**
- * The one spelling of a zone. A name may be written in any case, and each spelling that reached a cache of formats would
- * keep one of tens of kilobytes. Throws RangeError for a name that is none.
+ * Returns the canonical spelling of a zone. Users may write a name in any case, and a cache of formats would keep tens
+ * of kilobytes for each spelling. Throws RangeError for an unknown name.
  */
 export const canonicalZone = (name: string): string => {
   let zone = known.get(name);

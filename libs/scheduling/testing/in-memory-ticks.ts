@@ -1,6 +1,6 @@
 import { type TickStore } from '../tick-store.js';
 
-/** Complete in-memory TickStore for specs. `failing` makes it refuse writes. */
+/** In-memory TickStore for specs. `failing` makes it reject writes. */
 export class InMemoryTicks implements TickStore {
   readonly saved = new Map<string, number>();
   failing = false;

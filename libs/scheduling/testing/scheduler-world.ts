@@ -22,7 +22,7 @@ export const cron = (pattern: string, prop = 'timer'): Timer => ({
   timezone: null,
 });
 
-/** Clock that the spec advances. It rings due alarms on the way. */
+/** Clock that the spec advances. Alarms that fall due on the way ring. */
 class FakeTime {
   now = START;
   readonly waits: number[] = [];
@@ -93,7 +93,7 @@ class Sources implements TimerSources {
   }
 }
 
-/** Worlds of one spec file, whose schedulers are closed after each test. */
+/** Makes worlds for one spec file, and closes their schedulers after each test. */
 export const schedulerWorlds = () => {
   const running: Scheduler[] = [];
   afterEach(async () => {
