@@ -1,18 +1,18 @@
 import { type Invocation } from './invocations.js';
 import { type StreamLog } from './stream-log.js';
 
-/** The wait of this process for the answer to one invocation. */
+/** Waits in this process for the answer to one invocation. */
 export interface Expectation<A> {
-  /** Resolves with undefined when time is over or after `cancel`. Never rejects. Called before the publication. */
+  /** Call before the publication. Resolves with undefined after a time limit or `cancel`. Never rejects. */
   expect(invocationId: string): Promise<A | undefined>;
   /** Ends the wait. Idempotent. */
   cancel(invocationId: string): void;
 }
 
 /**
- * Publishes an invocation whose answer the caller waits for. Resolves when the invocation is durable; `answer` follows,
- * or undefined when time is over. Resolves with undefined when the source was deleted. Rejects when the log cannot
- * write. In both cases nothing is expected any more.
+ * Publishes an invocation whose answer the caller waits for. Resolves when the invocation is durable. `answer` resolves
+ * later, with undefined after a time limit. Resolves with undefined when the source was deleted, and rejects when the
+ * log cannot write. In both cases the wait has ended.
  */
 export const ask = async <A>(
   log: Pick<StreamLog, 'publish'>,
@@ -33,6 +33,6 @@ export const ask = async <A>(
   return undefined;
 };
 
-/** True for the offset of a record whose topic was deleted, and with it the source. */
+/** True for the offset of a record whose topic was deleted with its source. */
 export const isDropped = (offset: number | null | undefined): offset is null | undefined =>
   offset === null || offset === undefined;

@@ -4,7 +4,7 @@ import { type LogRecord } from './stream-log.js';
 /** Outcome of an attempt; `final` is a failure that is not retried. */
 export type RecordedOutcome = 'success' | 'retry' | 'final';
 
-/** What an attempt came to: the value of a record of one attempt, as JSON. */
+/** The JSON value of the record of one attempt. */
 export interface AttemptValue {
   /** Epoch milliseconds of the attempt's start. */
   readonly ts: number;
@@ -17,7 +17,7 @@ export interface AttemptValue {
   readonly responseSnippet: string;
 }
 
-/** An attempt at a delivery, as a record of the topic `attempts` holds it, alone or among others. */
+/** An attempt at a delivery. A record of the topic `attempts` holds one or several. */
 export interface Attempt {
   readonly topic: string;
   /** Webhook id. */
@@ -34,21 +34,21 @@ export interface Attempt {
   readonly value: AttemptValue;
 }
 
-/** Most attempts in one record, and most characters of its value unless one attempt alone has more. */
+/** Most attempts in one record, and most characters of the value of a record of several. */
 export const MAX_TOGETHER = 64;
 export const MAX_CHARACTERS = 256 << 10;
 
-/** Marks a record of several attempts. Holds their number. */
+/** Header of a record of several attempts, with their number. */
 const TOGETHER = 'attempts';
 
-/** Fixed positions of an attempt in the value of a record of several. */
+/** Positions of an attempt's fields in the value of a record of several. */
 type Row = readonly [
   ...[delivery: string, attempt: number, outcome: RecordedOutcome, workspace: string, emitter: string],
   ...[channel: string, emit: string, event: string, ts: number, ms: number, status: number | null],
   ...[error: string | null, nextAttemptAt: number | null, responseSnippet: string],
 ];
 
-/** The record of one attempt. Its id is equal on a repeat. */
+/** Makes the record of one attempt. A repeat has the same id. */
 export const attemptRecord = (attempt: Attempt): LogRecord => {
   const { topic, key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event, value } = attempt;
   return {
@@ -70,7 +70,9 @@ export const attemptRecord = (attempt: Attempt): LogRecord => {
   };
 };
 
-/** The attempts of one webhook in as few records as their limits allow. An attempt alone has its own form. */
+/**
+ * Packs the attempts of one webhook into as few records as the limits allow. A single attempt becomes a record of one.
+ */
 export const packAttempts = (attempts: readonly Attempt[]): readonly PackedRecord[] => {
   const packed: PackedRecord[] = [];
   let rows: string[] = [];
@@ -92,7 +94,7 @@ export const packAttempts = (attempts: readonly Attempt[]): readonly PackedRecor
   return packed;
 };
 
-/** The attempts of a record of either form, none when it is of neither. */
+/** Returns the attempts of a record of either form, none for any other record. */
 export const attemptsOf = ({ topic, key, headers, value }: LogRecord): readonly Attempt[] => {
   if (headers[TOGETHER] !== undefined) {
     return (JSON.parse(value) as readonly Row[]).map((row) => attemptOf(topic, key, row));

@@ -6,9 +6,9 @@ export interface DelayedEvent {
   readonly workspaceId: string;
   /** Event id under which it is listed while it waits. */
   readonly eventId: string;
-  /** Emit id, which it keeps when it goes out. */
+  /** Emit id, which stays the same when the event is published. */
   readonly emitId: string;
-  /** Channel on which it goes out; empty for the default one. */
+  /** Channel on which the event is published; empty for the default one. */
   readonly channel: string;
   /** Epoch milliseconds. */
   readonly dueAt: number;
@@ -20,7 +20,7 @@ export interface DelayedEvent {
   readonly ts?: string;
   /** Set for a sample event. */
   readonly test?: '1';
-  /** Set for an event that no list keeps once it has gone out. */
+  /** Set for an event that no list keeps after its publication. */
   readonly nostore?: '1';
   /** JSON text. */
   readonly payload: string;
@@ -48,8 +48,8 @@ export interface DelayedUsage {
 }
 
 /**
- * Durable store of the events that wait. When each is due is known to its alarm in the due store (docs/adr/0027). The
- * router alone changes what a source has here, in the order of the source's lane. So a cancellation and the release of an
+ * Durable store of the events that wait. An alarm in the due store knows when each is due (docs/adr/0027). Only the
+ * router changes what a source has here, in the order of the source's lane. So the cancellation and the release of an
  * event never both take effect.
  */
 export interface DelayedEvents {
@@ -58,9 +58,11 @@ export interface DelayedEvents {
   find(sourceId: string, eventId: string): Promise<DelayedEvent | undefined>;
   /** Idempotent. */
   remove(events: readonly DelayedKey[]): Promise<void>;
-  /** Resolves with the sortable ids of the events that it removed, as far as it knows. */
+  /** Resolves with the sortable ids of the removed events, as far as they are known. */
   removeRange(sourceId: string, range: DelayedRange): Promise<readonly string[]>;
-  /** Lists what waits. `after` selects older events, `before` the next newer ones; both are sortable event ids. */
+  /**
+   * Lists events that wait. `after` selects older events, `before` the next newer ones. Both are sortable event ids.
+   */
   page(sourceId: string, page: { limit: number; after?: string; before?: string }): Promise<DelayedPage>;
   /** Whether any event of the range waits. */
   anyIn(sourceId: string, range: DelayedRange): Promise<boolean>;

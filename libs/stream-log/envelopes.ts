@@ -1,19 +1,19 @@
 import { type LogRecord } from './stream-log.js';
 
 /**
- * Headers of records, one type for each kind of record. Values are text: numbers in decimal, flags '1', absent fields left
- * out. They are types and no interfaces, so that they are headers of a LogRecord without a cast. A record's headers never
- * change once it is made.
+ * Headers of records, one type for each kind of record. Values are text: numbers in decimal, flags as '1', absent
+ * fields left out. They are types rather than interfaces, so that they are headers of a LogRecord without a cast. A
+ * record's headers never change once it is made.
  */
 
 /**
  * `hook` runs a hook with the definition in `value`. `settled` ends the operation whose hooks ran: the event log's
- * definition is in force again once the log has been followed up to the position in `value`. `delayed` sends out an
- * event that has waited, or a test event of an endpoint, and runs no code.
+ * definition applies again once the log has been read up to the position in `value`. `delayed` publishes an event that
+ * has waited, or a test event of an endpoint, and runs no code.
  */
 export type InvocationKind = 'http' | 'timer' | 'apphook' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
 
-/** What an emit says about its event besides the payload. It stays with an event that waits. */
+/** The parts of an event besides its payload. A delayed event keeps them while it waits. */
 export type EventParts = {
   /** JSON of the id given to $emit. */
   readonly dedupe?: string;
@@ -21,11 +21,11 @@ export type EventParts = {
   readonly ts?: string;
   /** A sample event, or a test event of an endpoint. */
   readonly test?: '1';
-  /** No list keeps it. */
+  /** Set for an event that no list keeps. */
   readonly nostore?: '1';
 };
 
-/** The parts that are there, and nothing else. */
+/** Copies the parts that are present. */
 export const eventParts = ({ dedupe, summary, ts, test, nostore }: EventParts): EventParts => ({
   ...(dedupe === undefined ? {} : { dedupe }),
   ...(summary === undefined ? {} : { summary }),
@@ -36,14 +36,14 @@ export const eventParts = ({ dedupe, summary, ts, test, nostore }: EventParts): 
 
 /** Headers on `invocations.*`. The value is the JSON of the event that `run` receives, or stands for it (`body`). */
 export type InvocationHeaders = EventParts & {
-  /** `inv_…`, equal on a repeat (router restart, timer tick). */
+  /** `inv_…`, the same on a repeat (router restart, timer tick). */
   readonly id: string;
   readonly kind: InvocationKind;
   readonly source: string;
   readonly workspace: string;
   /**
-   * Epoch milliseconds, equal on a repeat, because the emit ids of the run are made of it: the arrival, the scheduled
-   * time of a tick, the time in the emit id of an emit.
+   * Epoch milliseconds of the arrival, of the tick's scheduled time, or of the emit id. The same on a repeat, because
+   * the emit ids of the run derive from it.
    */
   readonly at: string;
   /** Number of listeners that the cause has passed. The router stops at MAX_HOPS. */
@@ -52,20 +52,22 @@ export type InvocationHeaders = EventParts & {
   readonly prop: string;
   /** Address of the ResponseRelay that awaits the outcome; empty when none does. */
   readonly respond: string;
-  /** Where the value of a request holds the body, if it holds it once (component-model/http-event.ts). */
+  /** Where the value of a request contains the body, if it contains it once (component-model/http-event.ts). */
   readonly body?: string;
-  /** The reply to a request must not reach beyond its endpoint (component-model/endpoint-reply.ts). */
+  /** Set when the reply to a request must stay within its endpoint (component-model/endpoint-reply.ts). */
   readonly confined?: '1';
-  /** An emit has its emitter and emit id here, a `delayed` one its emit id and channel. */
+  /** Set with the emit id for an emit. A `delayed` invocation has its emit id and channel instead. */
   readonly emitter?: string;
   readonly emit?: string;
   readonly channel?: string;
-  /** Set for an emit in the order of its emitter's event ids. No event of the platform and no replay has that order. */
+  /**
+   * Set for an emit that arrives in the order of its emitter's event ids. Platform events and replays lack that order.
+   */
   readonly subscription?: string;
   readonly event?: string;
-  /** Id of the replay that it belongs to. */
+  /** Id of the replay that made this invocation. */
   readonly replay?: string;
-  /** What is left is for no listener. */
+  /** Set when no listener gets the events of this invocation. */
   readonly notrigger?: '1';
 };
 
@@ -76,43 +78,43 @@ type OnEmits = {
   readonly workspace: string;
   /** Empty for the default channel. */
   readonly channel: string;
-  /** Emit id: 27 characters, sortable, derived from the invocation. A repeat of the run gives the same. */
+  /** Emit id: 27 characters, sortable, derived from the invocation. A repeat of the run makes the same. */
   readonly emit: string;
   readonly hops: string;
 };
 
-/** An event. The value is the payload JSON. */
+/** An event, whose payload JSON is the value. */
 export type EmitHeaders = OnEmits &
   EventParts & {
     readonly kind: 'emit';
-    /** No listener gets it. */
+    /** Set when no listener gets the event. */
     readonly notrigger?: '1';
-    /** Resource that an event of the platform is about. */
+    /** Resource that a platform event is about. */
     readonly subject?: string;
-    /** Names an error. */
+    /** Names an error, so that repeats are known. */
     readonly fault?: string;
     /**
-     * The records of its listeners were committed with it, by the table of this position of the event log
+     * Position of the event log whose subscriptions chose the listeners, if their records were committed with the emit
      * (docs/adr/0049).
      */
     readonly routed?: string;
   };
 
-/** An event that waits. No listener gets the record. The value is the payload JSON. */
+/** An event that waits, whose payload JSON is the value. No listener gets the record. */
 export type DelayHeaders = OnEmits &
   EventParts & {
     readonly kind: 'delay';
     readonly notrigger?: '1';
-    /** Channel on which it goes out. */
+    /** Channel on which the event is published. */
     readonly out: string;
     /** Epoch milliseconds. */
     readonly deliver: string;
   };
 
-/** Says that an event has waited long enough. */
+/** Says that a delayed event is due. */
 export type DueHeaders = OnEmits & {
   readonly kind: 'due';
-  /** Event id of the event. */
+  /** Event id of the delayed event. */
   readonly event: string;
 };
 
@@ -122,7 +124,7 @@ export type DeleteHeaders = OnEmits & {
   /** Event ids, inclusive. */
   readonly start?: string;
   readonly end?: string;
-  /** All channels but the platform's, regardless of `channel`. */
+  /** Set to remove from all channels except those of the platform, whatever `channel` says. */
   readonly every?: '1';
 };
 
@@ -131,7 +133,7 @@ export type EmitterHeaders = EmitHeaders | DelayHeaders | DueHeaders | DeleteHea
 
 /** Headers on `deliveries.*`. The value is the exact body to send. */
 export type DeliveryHeaders = {
-  /** `dlv_…`, derived from emit id and subscription, so a repeat gives the same. */
+  /** `dlv_…`, derived from emit id and subscription, so the same on a repeat. */
   readonly id: string;
   readonly webhook: string;
   readonly workspace: string;
@@ -144,16 +146,16 @@ export type DeliveryHeaders = {
   readonly attempt: string;
   /** Epoch milliseconds of the emit's arrival at the router. */
   readonly at: string;
-  /** Id of the replay that it belongs to. */
+  /** Id of the replay that made this delivery. */
   readonly replay?: string;
   /** How often the attempt was put off. */
   readonly defers?: string;
-  /** Entry of the due store that it came from, and how often it was published before. */
+  /** Entry of the due store that the record came from, and how often it was published before. */
   readonly entry?: string;
   readonly again?: string;
 };
 
-/** Headers on `emails`: an error of a source. The value is the event. */
+/** Headers on `emails`: an error of a source, whose event is the value. */
 export type EmailHeaders = {
   readonly email: '1';
   readonly emitter: string;
@@ -162,7 +164,7 @@ export type EmailHeaders = {
   /** Event id of the emit. */
   readonly event: string;
   readonly fault: string;
-  /** How often it was tried. */
+  /** Number of earlier tries. */
   readonly attempt?: string;
 };
 
@@ -170,13 +172,9 @@ export type RecordOf<H extends LogRecord['headers']> = Omit<LogRecord, 'headers'
 
 type Stored = Pick<LogRecord, 'headers'>;
 
-/** The headers of a record of `invocations.*`. */
 export const invocationHeaders = ({ headers }: Stored): InvocationHeaders => headers as InvocationHeaders;
-/** The headers of a record of `emits.*`. */
 export const emitterHeaders = ({ headers }: Stored): EmitterHeaders => headers as EmitterHeaders;
-/** The headers of a record of `deliveries.*` that is a delivery. */
 export const deliveryHeaders = ({ headers }: Stored): DeliveryHeaders => headers as DeliveryHeaders;
-/** The headers of a record of `emails`. */
 export const emailHeaders = ({ headers }: Stored): EmailHeaders => headers as EmailHeaders;
 
 export const MAX_HOPS = 32;

@@ -6,14 +6,14 @@ export const sortableEventId = (id: string): string | undefined => {
   return ms === undefined || seq === undefined ? undefined : `${ms.padStart(15, '0')}-${seq.padStart(10, '0')}`;
 };
 
-/** First sequence number of the router's error events, above any that a runner assigns within a millisecond. */
+/** First sequence number of the router's error events, higher than a runner assigns within one millisecond. */
 export const ROUTER_SEQUENCE = 1_000_000;
 
-/** Sortable form of an id that a source's runner gave out, in whose order its lane is. Undefined for other ids. */
+/** Sortable form of an id that a source's runner assigned, in whose order its lane is. Undefined for other ids. */
 export const orderedEventId = (id: string): string | undefined =>
   Number(id.slice(id.indexOf('-') + 1)) < ROUTER_SEQUENCE ? sortableEventId(id) : undefined;
 
-/** Makes event ids `<epoch ms>-<seq>` that strictly increase per emitter, even when the clock goes back. */
+/** Makes event ids `<epoch ms>-<seq>` that strictly increase per emitter, even when the clock is set back. */
 export class EventIds {
   private ms: number;
   private seq: number;

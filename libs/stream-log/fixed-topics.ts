@@ -10,11 +10,11 @@ export const createFixedTopics = async (log: StreamLog, topics: TopicPolicy): Pr
   for (const { topic, retention, partitions } of topics.fixed()) await log.createTopic(topic, retention, partitions);
 };
 
-/** Longer than a topic takes to become known to all brokers. */
+/** Longer than all brokers need to learn of a new topic. */
 const LOOK_MS = 10_000;
 
 /**
- * Looks for the topics that exist from the start, and creates those that somebody deleted, which is said once. Their
+ * Checks the topics that exist from the start, and creates a deleted one again. Logs each such topic once, because its
  * records are lost. Never rejects.
  */
 export const keepFixedTopics = (

@@ -3,9 +3,8 @@ import { laneHistory } from './lane-history.js';
 import { type StreamLog } from './stream-log.js';
 
 /**
- * Folds the records of all topics with the prefix, each lane from its applied offset to the end that
- * it had when its turn came. Calls `onProgress`
- * with the number of records of each read.
+ * Folds the records of all topics with the prefix. Each lane is folded from its applied offset to the end that it had
+ * when its turn began. Calls `onProgress` with the number of records of each read.
  */
 export const foldLog = async (
   log: Pick<StreamLog, 'topics' | 'lanes' | 'endOf' | 'read'>,

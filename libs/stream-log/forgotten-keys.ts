@@ -6,7 +6,7 @@ import {
   type ReadModelStore,
 } from '#libs/kernel/read-model-store.js';
 
-/** Two processes may add keys at once. */
+/** Most attempts to add a key, because several processes may add keys at once. */
 const ATTEMPTS = 10;
 
 interface ForgottenKey extends Doc {
@@ -14,8 +14,8 @@ interface ForgottenKey extends Doc {
 }
 
 /**
- * Keys whose documents were deleted for good. Records of them may still be in the log, or in the hands of a process. They
- * are kept beside the read model, so that a rebuild does not bring the documents back.
+ * Keys whose documents were deleted for good. The log or a process may still have records of them. The keys are stored
+ * beside the read model, so that a rebuild does not restore the documents.
  */
 export class ForgottenKeys {
   private readonly schema: CollectionSchema;

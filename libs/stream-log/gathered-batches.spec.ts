@@ -122,7 +122,7 @@ describe('GatheredBatches', () => {
 
   it('gathers longer the more documents come, also after a burst', () => {
     const gathered = new GatheredBatches({ gatherMs: 10, gatherManyMs: 250, newest: all, onDue: () => undefined });
-    /** Goes on for five seconds at this rate. Returns the shortest time between two writes, and the longest. */
+    /** Adds records at this rate for five seconds. Returns the shortest and the longest time between two writes. */
     const writing = (perMs: number): readonly [shortest: number, longest: number] => {
       const times: number[] = [];
       for (const start = performance.now(); performance.now() - start < 5_000;) {

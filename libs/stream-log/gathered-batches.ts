@@ -1,63 +1,63 @@
 import { type LaneBatch, type StoredRecord } from './stream-log.js';
 
-/** What waits of one lane. */
+/** The records of one lane that wait for a write. */
 export interface GatheredLane {
   readonly lane: string;
-  /** To be folded, in order. */
+  /** Records to fold, in order. */
   records: StoredRecord[];
-  /** Number of records that were left out, because newer ones replace their documents. */
+  /** Number of records left out because newer ones replace their documents. */
   leftOut: number;
   /** Characters of the records' values. */
   chars: number;
-  /** Number of records at which those that newer ones replace are left out. */
+  /** Number of records above which those that newer ones replace are left out. */
   shedAt: number;
-  /** All records that came, also those left out. Not the batches themselves, which hold the values. */
+  /** Offsets of all records, also of those left out. It does not keep the batches, because they keep the values. */
   readonly came: { readonly offsets: readonly number[]; readonly ack: LaneBatch['ack'] }[];
   revoked: LaneBatch['revoked'];
 }
 
 export interface GatheringOptions {
-  /** Times to gather batches before one write, when few documents arrive and when many do. */
+  /** How long batches gather before one write, at a low and at a high rate of documents. */
   readonly gatherMs?: number | undefined;
   readonly gatherManyMs?: number | undefined;
-  /** Leaves out records whose documents newer ones of these replace. */
+  /** Returns the records without those whose documents newer ones replace. */
   readonly newest: (lane: string, records: readonly StoredRecord[]) => readonly StoredRecord[];
-  /** Called when it is time to write, which starts with `shift`. */
+  /** Called when a write is due. The write starts with `shift`. */
   readonly onDue: () => void;
 }
 
-/** Documents per millisecond above which it gathers longer, because a write costs more than its documents. */
+/** Documents per millisecond from which batches gather for SOME_MS, because a write costs more than its documents. */
 const SOME_PER_MS = 0.02;
 const SOME_MS = 25;
-/** And above which writes of `gatherMs` are shared anyway. */
+/** Rate from which writes every `gatherMs` contain several batches anyway. */
 const SHARED_PER_MS = 0.25;
-/** And above which only the newest of many are written. */
+/** Rate from which batches gather for `gatherManyMs`, so that only the newest of many documents are written. */
 const MANY_PER_MS = 1;
-/** Time over which that rate is averaged, so that a burst does not delay what comes after it. */
+/** Time over which the rate is averaged, so that a burst does not delay later batches. */
 const RATE_MS = 500;
-/** Limit on characters of values in one write of several batches. It bounds memory and the hold on the event loop. */
+/** Most characters of values in one write of several batches. It bounds memory and pauses of the event loop. */
 const WRITE_CHARS = 4 << 20;
 
-/** Least number of a lane's records at which it looks for those that newer ones replace. */
+/** Least number of a lane's records above which replaced ones are left out. */
 const LEAST_SHED = 400;
 
 /**
- * Batches of all lanes that wait for one write together. Of a busy lane only the newest records stay in memory: what waited
- * for a quarter of a second moved to V8's old generation, at 5,000 events/s 4 MB a second.
+ * Batches of all lanes that wait for one write together. Only the newest records of a busy lane stay in memory. Records
+ * that waited for a quarter of a second moved to V8's old generation, 4 MB a second at 5,000 events/s.
  */
 export class GatheredBatches {
   private waiting = new Map<string, GatheredLane>();
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
-  /** Documents per millisecond, averaged, and the time of the last write. */
+  /** Average of documents per millisecond, and the time of the last write. */
   private perMs = 0;
   private wroteAt = performance.now();
-  /** Nothing is due before, after a failed write. */
+  /** Earliest time of the next write, after a failed one. */
   private notBefore = 0;
 
   constructor(private readonly options: GatheringOptions) {}
 
-  /** The write of the batch is due now when `atOnce` is true. */
+  /** Adds a batch. With `atOnce` the write is due now. */
   add({ lane, records, ack, revoked }: LaneBatch, atOnce: boolean): void {
     if (this.isStopped) return;
     let waiting = this.waiting.get(lane);
@@ -76,12 +76,12 @@ export class GatheredBatches {
     else if (this.timer === undefined) this.dueIn(this.pause());
   }
 
-  /** Makes the batches due now, if there are any. */
+  /** Makes a write due now if any batch waits. */
   hurry(): void {
     if (this.waiting.size > 0) this.dueIn(0);
   }
 
-  /** Removes and returns the lanes that fit into one write, at least the first. The others are due next. */
+  /** Removes and returns the lanes that fit into one write, at least the first. The next write has the others. */
   shift(): readonly GatheredLane[] {
     const shifted: GatheredLane[] = [];
     let chars = 0;
@@ -95,7 +95,7 @@ export class GatheredBatches {
     return shifted;
   }
 
-  /** Acknowledges the records of a write, and notes its size. The next pauses depend on the rate. */
+  /** Acknowledges the records of a write, and updates the rate on which the next pauses depend. */
   wrote(lanes: readonly GatheredLane[], documents: number): void {
     const now = performance.now();
     const elapsed = Math.max(1, now - this.wroteAt);
@@ -107,7 +107,7 @@ export class GatheredBatches {
     }
   }
 
-  /** Puts lanes back whose write failed. The next write is due after `retryMs`, however urgent it is. */
+  /** Puts back lanes whose write failed. The next write is due after `retryMs`, however urgent it is. */
   putBack(lanes: readonly GatheredLane[], retryMs: number): void {
     if (this.isStopped) return;
     const before = this.waiting;
@@ -127,12 +127,12 @@ export class GatheredBatches {
     this.hurry();
   }
 
-  /** Drops what waits of a lane, without acknowledging it. */
+  /** Drops the records of a lane without acknowledging them. */
   drop(lane: string): void {
     this.waiting.delete(lane);
   }
 
-  /** Drops everything, and takes no more. */
+  /** Drops everything, and ignores later batches. */
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
@@ -140,7 +140,7 @@ export class GatheredBatches {
     this.waiting.clear();
   }
 
-  /** Looks again at twice what is left, so that records of many lists are not looked through each time. */
+  /** Leaves out replaced records. Does so next at twice what is left, because records of many lists replace few. */
   private shed(waiting: GatheredLane): void {
     const newest = this.options.newest(waiting.lane, waiting.records);
     waiting.leftOut += waiting.records.length - newest.length;
@@ -150,8 +150,9 @@ export class GatheredBatches {
   }
 
   /**
-   * Gathers longer under load, because larger writes skip documents that come and go within one. Reads lag by it. The time
-   * ends at a multiple of itself on the process's clock, so that several read models are written together.
+   * Batches gather longer under load, because a larger write skips documents that are put and removed within it. Reads
+   * lag by this time. The pause ends at a multiple of itself on the process's clock, so that several read models are
+   * written together.
    */
   private pause(): number {
     const { gatherMs = 10, gatherManyMs = 250 } = this.options;

@@ -46,7 +46,7 @@ describe('records in flight', () => {
       ['b', 1],
       ['c', 1],
     ]);
-    // One source counts with two records at most.
+    // At most two records of one source count.
     expect([...handedOver.byWorkspace()]).toEqual([
       ['o_1', 3],
       ['o_2', 1],

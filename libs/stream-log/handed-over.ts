@@ -1,6 +1,8 @@
 import { type ConsumeOptions, type LaneBatch, type StoredRecord } from './stream-log.js';
 
-/** Owner of a record: header `source` (an invocation) or `emitter` (an emit, a delivery), and header `workspace`. */
+/**
+ * Owner of a record, from its headers: `source` (an invocation) or `emitter` (an emit, a delivery), and `workspace`.
+ */
 export interface Owner {
   readonly source: string;
   readonly workspace: string;
@@ -22,19 +24,19 @@ export const ownerOf = ({ headers }: Pick<StoredRecord, 'headers'>): Owner => ({
 
 /**
  * Counts the records in flight in this process (handed over, not acknowledged), by source and by workspace. A query
- * costs one look-up. The log bounds the records of a lane in flight, so a source far behind stays at that bound,
- * however much waits in the log.
+ * costs one look-up. The log bounds the records of a lane in flight, so the count of a source that is far behind stays
+ * at that bound.
  */
 export class HandedOver {
-  /** Open records by lane and offset, because a batch may come again and an acknowledgement may repeat. */
+  /** Open records by lane and offset, because batches and acknowledgements may repeat. */
   private readonly lanes = new Map<string, Map<number, Owner>>();
   private readonly sources = new Map<string, Tally>();
   private readonly workspaces = new Map<string, WorkspaceTally>();
 
-  /** @param cap most records with which one source counts for its workspace. */
+  /** @param cap most records that count for a workspace from one source. */
   constructor(private readonly cap: number) {}
 
-  /** Wraps the options of a consumer so that its records are counted. */
+  /** Wraps the options of a consumer so that its records count. */
   counting(options: ConsumeOptions): ConsumeOptions {
     const { handler, onRevoked } = options;
     return {

@@ -30,7 +30,7 @@ const emitHeaders: EmitHeaders = {
 const passOn = (headers: EmitHeaders): Invocation =>
   emitInvocation(topics, { headers, value: event }, { sourceId: 'dc_1', subscriptionId: 'sub_1' });
 
-/** The bytes of the headers on the wire, without the random half of an id. */
+/** Returns the bytes of the headers on the wire, without the random half of an id. */
 const wire = ({ headers }: Invocation): string =>
   JSON.stringify(headers).replace(/inv_0loyw3vg4[0-9a-z]{9}/, 'inv_0loyw3vg4*');
 

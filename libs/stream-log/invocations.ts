@@ -15,7 +15,7 @@ import { type TopicPolicy } from './topics.js';
 export type Invocation = RecordOf<InvocationHeaders>;
 
 interface Call {
-  /** The source that runs. */
+  /** Source that the invocation is for. */
   readonly sourceId: string;
   readonly workspaceId: string;
   /** Epoch milliseconds. */
@@ -39,7 +39,7 @@ export const httpInvocation = (
   parts: Pick<InvocationHeaders, 'body' | 'confined' | 'nostore'> = {},
 ): Invocation => invocation(topics, 'http', newId('inv', call.now), call, call.event, parts);
 
-/** A request whose event is only listed, as a test of the source. */
+/** A request whose event only appears in lists, as a test of the source. */
 export const testEventInvocation = (
   topics: TopicPolicy,
   call: Call & WithEvent,
@@ -51,7 +51,7 @@ export const testEventInvocation = (
   return invocation(topics, 'delayed', id, call, call.event, all);
 };
 
-/** A tick of a timer, scheduled for `dueAt`. A repeat of the tick has the same id. */
+/** A tick of a timer with the scheduled time `dueAt`. A repeat of the tick has the same id. */
 export const timerInvocation = (
   topics: TopicPolicy,
   call: Omit<Call, 'now'> & WithEvent & { readonly prop: string; readonly dueAt: number },
@@ -60,14 +60,14 @@ export const timerInvocation = (
   return invocation(topics, 'timer', id, { ...call, now: call.dueAt }, call.event);
 };
 
-/** An event of an app. `prop` is the first of the source's apphooks that takes it. */
+/** An event of an app. `prop` is the source's first apphook that accepts it. */
 export const appHookInvocation = (
   topics: TopicPolicy,
   call: Call & WithEvent & { readonly prop: string },
 ): Invocation => invocation(topics, 'apphook', newId('inv', call.now), call, call.event);
 
 /**
- * An emit that a subscription passes on to a source. Routing the emit again gives the same id and time.
+ * An emit that a subscription passes on to a source. Routing the emit again makes the same id and time.
  * @param replay the replay that passes it on again, as an invocation of its own.
  */
 export const emitInvocation = (
@@ -97,10 +97,10 @@ export const emitInvocation = (
   });
 };
 
-/** The time in the emit id, because an emitter that runs again emits under the same id at another time. */
+/** The time in the emit id, because a repeated run of the emitter uses the same emit id at another time. */
 const timeOf = ({ emit, id }: EmitHeaders): number => timeOfEmitId(emit) ?? (parseInt(id, 10) || 0);
 
-/** An event that has waited. A repeated release has the same id. */
+/** A delayed event that is due. A repeated release has the same id. */
 export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent): Invocation => {
   const { sourceId, workspaceId, emitId, hops, channel } = event;
   const id = derivedId('inv', sourceId, emitId, 'delayed');

@@ -3,15 +3,15 @@ import { type StoredRecord, type StreamLog } from './stream-log.js';
 const PAGE = 1_000;
 
 export interface LaneHistoryOptions {
-  /** Offset of the last record that is left out. Default: none. */
+  /** Offset after which records are read. Default: all are read. */
   readonly after?: number;
-  /** Most records of the next page. Asked before each. */
+  /** Returns the limit on records of the next page. Called before each page. */
   readonly pageSize?: () => number;
 }
 
 /**
- * Yields the records that the lane holds at the call, in order and in pages. It ends at the last of them, also while
- * others publish without a pause.
+ * Yields the records that the lane contains at the call, in order and in pages. It ends at the last of these, even
+ * while others keep publishing.
  */
 export async function* laneHistory(
   log: Pick<StreamLog, 'endOf' | 'read'>,

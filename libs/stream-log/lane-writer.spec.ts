@@ -43,7 +43,7 @@ const world = async () => {
   return { log, lines, failures: () => failures, writer, settled, write, valuesOf, refusedTimes };
 };
 
-/** Whether a promise resolved within some turns of the event loop. */
+/** Whether a promise resolves within a few turns of the event loop. */
 const isResolved = async (promise: Promise<void>): Promise<boolean> => {
   let resolved = false;
   void promise.then(() => (resolved = true));
@@ -71,7 +71,7 @@ describe('the writer of lanes', () => {
     for (let n = 0; n < 40; n++) {
       write('off', n);
       write('on', n);
-      // One call at a time has records of a lane, so what is written later waits behind it.
+      // One call at a time has records of a lane, so later records wait behind it.
       await until(() => valuesOf('on').length === n + 1);
       if (n === 20) log.refuse('off');
     }
@@ -139,7 +139,7 @@ describe('the room of a writer of lanes', () => {
     write('off', 0);
     const first = writer.room(10);
     expect(await isResolved(first)).toBe(false);
-    // After PATIENCE_MS.
+    // Resolves after PATIENCE_MS.
     await first;
     write('off', 1);
     expect(await isResolved(writer.room(10))).toBe(true);
@@ -157,7 +157,7 @@ describe('the room of a writer of lanes', () => {
   it('waits again for a lane that is written again and has more records', async () => {
     const { log, writer, write, valuesOf } = await world();
     log.hang('off');
-    // More than one call takes.
+    // More than fit into one call.
     for (let n = 0; n < 600; n++) write('off', n);
     await until(() => log.hangingOf('off') > 0);
     log.refuse('off');

@@ -3,22 +3,22 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { Faults } from '#libs/kernel/faults.js';
 import { type LogRecord, type OnSettled, type StreamLog } from './stream-log.js';
 
-/** What has a place in the log. */
+/** Topic and key of a record. */
 export interface Placed {
   readonly topic: string;
   readonly key: string;
 }
 
-/** A record that must come into the log, however long that takes, or what `pack` makes records of. */
+/** A record that must reach the log, however long that takes, or an item that `pack` makes records of. */
 export interface Pending<R extends Placed = LogRecord> {
   readonly record: R;
-  /** Called once, when the record is durable: with its offset, or null when its topic does not exist. Must not throw. */
+  /** Called once when the record is durable, with its offset, or null when its topic does not exist. Must not throw. */
   readonly settled: (offset: number | null) => void;
-  /** Asked before each attempt. After false the record is dropped, and `settled` is not called. Default: true. */
+  /** Called before each attempt. After false the record is dropped without calling `settled`. Default: true. */
   readonly isWanted?: () => boolean;
 }
 
-/** A record for the next `count` ones of those that wait. */
+/** A record that contains the next `count` waiting items. */
 export interface PackedRecord {
   readonly record: LogRecord;
   readonly count: number;
@@ -26,15 +26,15 @@ export interface PackedRecord {
 
 export interface LaneWriterOptions<R extends Placed> {
   readonly log: Pick<StreamLog, 'publishEach'>;
-  /** Makes the records of one call of those of one key that wait. Asked again when they are published again. */
+  /** Packs the waiting items of one key into the records of one call. Called again when they are published again. */
   readonly pack: (waiting: readonly R[]) => readonly PackedRecord[];
-  /** Name of the records in the lines about a lane that refuses them, such as `attempts`. */
+  /** Name of the records in log lines about a refused lane, such as `attempts`. */
   readonly what: string;
-  /** Made by `laneFaults`. All writers of a reader share it, so that what fails in many of them is one fault. */
+  /** Made by `laneFaults`. All writers of a reader share it, so that one cause in many of them is one fault. */
   readonly faults: Pick<Faults, 'met'>;
-  /** Called for every attempt that failed. */
+  /** Called for every failed attempt. */
   readonly onFailure?: (() => void) | undefined;
-  /** How long a record may wait for others to be written with. Default: not at all. */
+  /** How long a record may wait to share a write with others. Default: not at all. */
   readonly lingerMs?: number;
 }
 
@@ -43,22 +43,22 @@ export interface LaneLogger {
 }
 
 const PAUSES = { firstMs: 100, longestMs: 5_000 };
-/** Records of one key in one call. */
+/** Most records of one key in one call. */
 const MAX_KEY = 512;
-/** How long `room` waits for a lane from which the log does not answer. */
+/** How long `room` waits for a lane on which the log does not answer. */
 const PATIENCE_MS = 500;
-/** A fault is over when no attempt failed for this long: a log may take 30 s to refuse a record. */
+/** Time without a failed attempt after which a fault is over. A log may need 30 s to refuse a record. */
 const QUIET_MS = 60_000;
 
-/** Reports each cause for which lanes refuse records once, and its end. The caller closes it. */
+/** Reports once each cause for which the log refuses lanes, and its end. The caller closes it. */
 export const laneFaults = (logger: LaneLogger | undefined): Faults =>
   new Faults({ say: (text, fields) => logger?.error(fields, text), quietMs: QUIET_MS });
 
-/** `pack` for records that stay as they are. */
+/** `pack` for records that are published unchanged. */
 export const eachAlone = (waiting: readonly LogRecord[]): readonly PackedRecord[] =>
   waiting.map((record) => ({ record, count: 1 }));
 
-/** The records of one key of one topic. At most one call has some of them, so that they keep their order. */
+/** The records of one key of one topic. At most one call at a time has some of them, which keeps their order. */
 interface Lane<R extends Placed> {
   readonly name: string;
   readonly topic: string;
@@ -69,13 +69,13 @@ interface Lane<R extends Placed> {
 }
 
 /**
- * Writes each record until the log takes it. Records of one key come into the log in the order of `write`, and a lane
- * that cannot be written delays its own records only (docs/adr/0046-lanes-are-written-apart.md). The caller awaits `room`
- * before it reads more, which bounds what waits in memory.
+ * Retries each record until the log has written it. Records of one key reach the log in the order of `write`. A lane
+ * that cannot be written delays only its own records (docs/adr/0046-lanes-are-written-apart.md). The caller awaits
+ * `room` before it reads more, which bounds the records in memory.
  */
 export class LaneWriter<R extends Placed = LogRecord> {
   private readonly lanes = new Map<string, Lane<R>>();
-  /** Lanes with records for which `room` waits. A lane that is late or refuses its records is not among them. */
+  /** Lanes that `room` waits for. Those that are late or whose records are refused are not among them. */
   private readonly prompt = new Set<Lane<R>>();
   private ready = new Set<Lane<R>>();
   private isScheduled = false;
@@ -85,7 +85,7 @@ export class LaneWriter<R extends Placed = LogRecord> {
 
   constructor(private readonly options: LaneWriterOptions<R>) {}
 
-  /** Records written in one turn go in one call. */
+  /** Adds a record. Records written in one turn of the event loop share a call. */
   write(pending: Pending<R>): void {
     if (this.state !== 'open') return;
     const { topic, key } = pending.record;
@@ -102,8 +102,8 @@ export class LaneWriter<R extends Placed = LogRecord> {
   }
 
   /**
-   * Resolves when more may be written: at most `most` records wait, and all of them are in lanes that the log did not
-   * write within PATIENCE_MS. Resolves at once after `stop`.
+   * Resolves when more may be written: at most `most` records wait, and only in lanes that the log did not write within
+   * PATIENCE_MS. Resolves at once after `stop`.
    */
   async room(most: number): Promise<void> {
     const isOver = (): boolean => this.state !== 'open' || this.prompt.size === 0;
@@ -120,8 +120,8 @@ export class LaneWriter<R extends Placed = LogRecord> {
   }
 
   /**
-   * Takes no more records and tries none again. Resolves when those that were written are durable or refused, after `ms`
-   * at most. Later answers of the log are ignored. What is not durable must come again from where it was read.
+   * Accepts no more records and retries none. Resolves when each record is durable or refused, after `ms` at most.
+   * Later answers of the log are ignored. The caller must read again what is not durable.
    */
   async stop(ms = 0): Promise<void> {
     if (this.state === 'open') this.state = 'stopping';
@@ -180,7 +180,7 @@ export class LaneWriter<R extends Placed = LogRecord> {
     if (records.length > 0) log.publishEach(records, settled, { lingerMs });
   }
 
-  /** The next records of a lane, without those that are dropped. */
+  /** Returns the next records of a lane, without those that are dropped. */
   private next(lane: Lane<R>): readonly Pending<R>[] {
     const wanted = lane.waiting.filter(({ isWanted }) => isWanted?.() ?? true);
     this.count -= lane.waiting.length - wanted.length;
@@ -224,7 +224,7 @@ export class LaneWriter<R extends Placed = LogRecord> {
     }, lane.backoff.next());
   }
 
-  /** Forgets a lane, with the records that wait in it. */
+  /** Forgets a lane and its waiting records. */
   private drop(lane: Lane<R>): void {
     clearTimeout(lane.retry);
     this.count -= lane.waiting.length;

@@ -22,7 +22,7 @@ export interface LanePart {
   readonly claim: number;
   /** The lane's next progress, a document with the lane's id. */
   readonly progress: Doc | 'unchanged' | 'removed';
-  /** Applied in order. No other lane writes the documents that they concern. */
+  /** Applied in order. No other lane writes these documents. */
   readonly writes: readonly DocumentWrite[];
 }
 
@@ -34,7 +34,7 @@ export interface LanesBatch {
   readonly trims: readonly Trim[];
 }
 
-/** Thrown when another process claimed one of the lanes since, or the generation was replaced. Claim again and repeat. */
+/** Thrown when another process has claimed one of the lanes, or the generation was replaced. Claim again and repeat. */
 export class LaneLost extends Error {
   constructor(
     readonly collection: string,
@@ -48,8 +48,8 @@ export class LaneLost extends Error {
 /** Writes of read models over the stream log, whose lanes the processes of an installation share (docs/adr/0048). */
 export interface LaneWrites {
   /**
-   * Takes lanes of a generation over, and returns their progress as it is then. Every earlier claim of them ends: none of
-   * its batches changes their progress any more. Rejects with LaneLost when the generation was replaced.
+   * Claims lanes of a generation, and returns their current progress. Every earlier claim of them ends, and its batches
+   * no longer change their progress. Rejects with LaneLost when the generation was replaced.
    */
   claimLanes<D extends Doc>(
     schema: CollectionSchema,
@@ -58,14 +58,14 @@ export interface LaneWrites {
   ): Promise<readonly ClaimedLane<D>[]>;
 
   /**
-   * Applies what claimed lanes add. After a crash a lane's progress is visible only with all of its writes. Some of the
-   * writes may be there without the progress, and are made again by the lane's next owner.
-   * Rejects with LaneLost when a lane has a newer claim. The progress of the other lanes may then be written.
+   * Applies the parts of claimed lanes. After a crash a lane's progress is visible only with all of its writes. Some
+   * writes may be visible without the progress, and the lane's next owner repeats them. Rejects with LaneLost when a
+   * lane has a newer claim. The progress of the other lanes may then be written.
    */
   applyLanes(batch: LanesBatch): Promise<void>;
 }
 
-/** Writes of a batch of lanes, in their order. */
+/** Returns the writes of a batch of lanes, in their order. */
 export const writesOf = ({ parts, trims }: LanesBatch): readonly ReadModelWrite[] => [
   ...parts.flatMap(({ writes }) => writes),
   ...trims,
@@ -75,7 +75,7 @@ export const writesOf = ({ parts, trims }: LanesBatch): readonly ReadModelWrite[
   }),
 ];
 
-/** Lanes of a store that one process writes, for which nobody else can claim them. A batch is one of the store. */
+/** Lanes of a store that only one process writes, so none are lost. A batch of lanes is one batch of the store. */
 export const lanesOfOneProcess = (store: Pick<ReadModelStore, 'apply' | 'getMany'>): LaneWrites => ({
   claimLanes: async <D extends Doc>(schema: CollectionSchema, generation: number, ids: readonly string[]) => {
     const stored = await store.getMany<D>(schema, ids, generation);

@@ -2,14 +2,14 @@ import { type StoredRecord } from './stream-log.js';
 import { type StreamProjection } from './stream-projection.js';
 
 /**
- * Records of one list are nearly in the order of its documents. So as many are kept again as the list holds, and the
- * fold chooses among their documents by the schema's sort.
+ * Factor by which more records are kept than a list has documents. Records are only nearly in the order of their
+ * documents, and the fold chooses among these by the schema's sort.
  */
 const MARGIN = 2;
 
 /**
- * Leaves out records whose documents would not be kept, because enough of the same list follow. At a source with
- * thousands of events a second that saves making nearly all of its documents.
+ * Leaves out records whose documents would not be kept, because enough records of the same list follow. At a source
+ * with thousands of events a second, this avoids making nearly all of its documents.
  */
 export const newestRecords = (
   { listOf, keep }: Pick<StreamProjection, 'listOf' | 'keep'>,
@@ -22,7 +22,7 @@ export const newestRecords = (
   for (let at = records.length - 1; at >= 0; at--) {
     const record = records[at] as StoredRecord;
     const list = listOf(record);
-    // A removal may make room for what is before it.
+    // A removal may leave room for documents before it.
     if (list === undefined) return records;
     const count = (counts.get(list) ?? 0) + 1;
     counts.set(list, count);

@@ -1,4 +1,4 @@
-/** An answer to work that there is no room for now. It tells the sender to retry later. */
+/** A refusal of work for which there is no room now. The sender should retry later. */
 export interface Refusal {
   readonly status: 429 | 503;
   /** Public error code. */

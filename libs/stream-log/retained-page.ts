@@ -7,8 +7,8 @@ import {
 } from '#libs/kernel/read-model-store.js';
 
 /**
- * Reads a page of a list that keeps its `newest` documents. The projector trims only now and then. This hides the
- * documents beyond, so that totals and pages do not depend on when it trims.
+ * Reads a page of a list that keeps its `newest` documents. The projector trims only from time to time. This function
+ * hides the documents beyond the limit, so that totals and pages do not depend on the last trim.
  */
 export const retainedPage = async <D extends Doc>(
   readModels: ReadModelStore,

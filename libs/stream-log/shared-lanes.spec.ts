@@ -40,7 +40,7 @@ class World {
   readonly failures: Error[] = [];
   private readonly running: StreamProjector[] = [];
 
-  /** The projector of a process, some of whose writes take another way. */
+  /** The projector of a process. `own` replaces some of its writes. */
   process(own: Partial<LaneWrites> = {}, readModels = this.readModels): StreamProjector {
     const { log } = this;
     const lanes: LaneWrites = {
@@ -69,7 +69,7 @@ class World {
     return docs.map(({ sort }) => sort);
   }
 
-  /** Until the group has committed all records. */
+  /** Resolves once the group has committed all records. */
   async done(): Promise<void> {
     for (;;) {
       const lag = await this.log.lag(`projector.${lines.name}`, { prefix: lines.prefix });
@@ -197,7 +197,7 @@ describe('processes of one read model', () => {
     await world.done();
     expect(await world.shown('a')).toEqual(['3', '2']);
     expect(await world.shown('b')).toEqual(['1']);
-    // What was removed never shows again.
+    // A removed document never reappears.
     for (const state of states) expect(state).not.toContain('1');
   });
 });
@@ -245,13 +245,13 @@ describe('a key that one process forgets', () => {
 });
 
 describe('a rebuild in one process while another one writes', () => {
-  /** Publishes, and waits until the other process has applied it to the generation that is still active. */
+  /** Publishes, and waits until the other process has applied the records to the generation that is still active. */
   const lateRecords = async (): Promise<void> => {
     await world.log.publish([...put('a', '2'), record('b', 'remove 1 1')]);
     await world.done();
   };
 
-  /** A process that rebuilds what another one keeps, to which records come right before the switch. */
+  /** A process that rebuilds the read model of another one. Records arrive right before its switch. */
   const rebuilderOf = async (afterSwitch: () => void = () => undefined) => {
     await world.topics('a', 'b');
     await world.log.publish([...put('a', '1'), ...put('b', '1')]);
@@ -270,7 +270,7 @@ describe('a rebuild in one process while another one writes', () => {
   it('misses nothing that is applied to the former generation until the switch', async () => {
     const rebuilder = await rebuilderOf();
     await rebuilder.rebuild();
-    // No record came to these lanes since, and they are whole.
+    // No record has arrived on these lanes since, and they are complete.
     expect([await world.shown('a'), await world.shown('b')]).toEqual([['2', '1'], []]);
     expect((await world.readModels.register(lines.schema)).active).toBe(2);
     await world.log.publish(put('b', '3'));

@@ -41,7 +41,7 @@ const foldOf = async (readModels: InMemoryReadModels, projection = lines): Promi
   return new StreamFold({ projection, readModels, lanes, log, forgotten, generation });
 };
 
-/** Applies the first records, then, as a new owner that reads what is stored, the others. */
+/** Applies the first records. A new owner that reads the stored state then applies the others. */
 const folded = async (first: readonly StoredRecord[], then: readonly StoredRecord[]): Promise<string[]> => {
   const readModels = new InMemoryReadModels();
   for (const records of [first, then]) {

@@ -28,11 +28,11 @@ const NOTHING: Applied = { offset: -1 };
 const NO_GROUP = '#lane';
 const laneDocId = (lane: string): string => `${NO_GROUP}/${lane}`;
 
-/** A lane that this fold claimed. */
+/** A lane that this fold has claimed. */
 interface HeldLane {
   readonly claim: number;
   applied: Applied;
-  /** Whether the keys of its records are forgotten. Known for this claim only: `forget` ends it. */
+  /** Whether each key of its records is forgotten. Valid for this claim only, because `forget` ends claims. */
   readonly keys: Map<string, boolean>;
 }
 
@@ -58,14 +58,14 @@ export interface StreamFoldOptions {
 }
 
 /**
- * The lanes of one generation of a read model over the stream log that this process writes. The applied offset of a lane
- * is a document of the collection, written after the records' documents and only by the lane's newest claim. So a crash
- * between apply and acknowledgement is harmless, because records that the log hands over again are skipped. (Otherwise
- * events that a later record removed would show again until that record is folded again.)
+ * Folds records into the lanes that this process writes, of one generation of a read model over the stream log. The
+ * applied offset of a lane is a document of the collection. Only the lane's newest claim writes it, after the documents
+ * of the records. So redelivered records are skipped after a crash between apply and acknowledgement. Without the
+ * offset, an event that a later record removed would reappear until that record is folded again.
  */
 export class StreamFold {
   private readonly held = new Map<string, HeldLane>();
-  /** Lanes that it held before, whose groups another process may have added to since. */
+  /** Lanes that were released. Another process may have added documents to their groups since then. */
   private readonly given = new Set<string>();
   private sizes: GroupSizes;
 
@@ -73,7 +73,7 @@ export class StreamFold {
     this.sizes = new GroupSizes(options.projection);
   }
 
-  /** Same as `appliedTo`, for a caller that only reads the read model. Reads the active generation by default. */
+  /** Same as `appliedTo`, for callers that only read the read model. Default: the active generation. */
   static async storedOffset(
     readModels: Pick<ReadModelStore, 'get'>,
     schema: CollectionSchema,
@@ -83,7 +83,7 @@ export class StreamFold {
     return (await readModels.get<LaneDoc>(schema, laneDocId(lane), generation))?.offset ?? -1;
   }
 
-  /** Number of lanes that it holds. */
+  /** Number of claimed lanes. */
   lanes(): number {
     return this.held.size;
   }
@@ -96,46 +96,46 @@ export class StreamFold {
     );
   }
 
-  /** Same as `appliedTo`, of a lane that this fold holds. */
+  /** Same as `appliedTo`, undefined for a lane that is not claimed. */
   knownAppliedTo(lane: string): number | undefined {
     return this.held.get(lane)?.applied.offset;
   }
 
-  /** Another process may write the lane from here on. */
+  /** Releases the claim of a lane, which another process may write from now on. */
   release(lane: string): void {
     if (this.held.delete(lane)) this.given.add(lane);
   }
 
   /**
-   * Folds the records, claims their lanes where it does not hold them, and writes the result. Skips records applied before.
-   * Rejects with LaneLost when another process claimed a lane. A repeat then claims it back. Resolves with the number of
-   * documents in the records, also of those that are not kept.
+   * Folds the records, claims their lanes where needed, and writes the result. Skips records that were applied before.
+   * Rejects with LaneLost when another process has claimed a lane, which a repeat claims back. Resolves with the number
+   * of documents in the records, including those that are not kept.
    */
   async apply(records: readonly StoredRecord[]): Promise<number> {
     const lanes = byLane(records);
     try {
       return await this.write(await this.hold(lanes));
     } catch (error) {
-      // How far the writes went is unknown, so the next ones take a later claim.
+      // It is unknown how much was written, so the next write needs a newer claim.
       for (const lane of lanes.keys()) this.release(lane);
       throw error;
     }
   }
 
   /**
-   * Removes the documents of records with this key, and ends the claims of the lanes that may bring such records. Call it
-   * once the key is among the forgotten ones. `removed`: the lanes are deleted too.
+   * Removes the documents of records with this key, and ends the claims of the lanes that may contain such records.
+   * Call it once ForgottenKeys has the key. `removed` says that the lanes are deleted too.
    */
   async forget(key: string, ofKey: readonly string[], removed: boolean): Promise<void> {
     const { lanes, projection, generation } = this.options;
     const { schema } = projection;
     for (const lane of ofKey) this.release(lane);
     const progress = removed || ofKey.length === 0 ? 'removed' : 'unchanged';
-    // Without a lane there is no progress. The claim of another id then stands for the lane's.
+    // A key without a lane has no progress. A claim under the key's own id then replaces the claim of a lane.
     const ids = ofKey.length === 0 ? [key] : ofKey;
     const claimed = await lanes.claimLanes<LaneDoc>(schema, generation, ids.map(laneDocId));
     const writes = projection.ofKey(key).map((where): DocumentWrite => ({ op: 'delete_range', where }));
-    // The documents are of earlier claims than the latest of these.
+    // The latest of these claims is newer than every claim that wrote the documents.
     const latest = Math.max(...claimed.map(({ claim }) => claim));
     const parts = claimed.map(({ id, claim }): LanePart => {
       return { id, claim, progress, writes: claim === latest ? writes : [] };
@@ -143,7 +143,7 @@ export class StreamFold {
     await lanes.applyLanes({ schema, generation, parts, trims: [] });
   }
 
-  /** Claims the lanes that it does not hold, and brings them up to these records. */
+  /** Claims the lanes that are not claimed yet, and fills them up to these records. */
   private async hold(records: RecordsByLane): Promise<readonly Work[]> {
     const { lanes, projection, generation } = this.options;
     const missing = [...records.keys()].filter((lane) => !this.held.has(lane));
@@ -172,8 +172,8 @@ export class StreamFold {
   }
 
   /**
-   * Applies the records between the lane's progress and the first record that was handed over. They were acknowledged
-   * for an older generation of the read model, which a rebuild has replaced.
+   * Applies the records between the lane's progress and the first record that the log handed over. They were
+   * acknowledged for an older generation of the read model, which a rebuild has replaced.
    */
   private async fill({ lane, held, records: [first] }: Work): Promise<void> {
     if (!first || isAnotherLog(first.origin, held.applied.origin)) return;
@@ -249,7 +249,7 @@ const byLane = (records: readonly StoredRecord[]): RecordsByLane => {
   return lanes;
 };
 
-/** Records that were not applied and whose keys are not forgotten, and how far the lane is applied with them. */
+/** Returns the records that are neither applied nor of a forgotten key, and the lane's progress with them. */
 const freshOf = (
   records: readonly StoredRecord[],
   { applied: before, keys }: HeldLane,

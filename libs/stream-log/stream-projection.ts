@@ -4,11 +4,13 @@ import { type StoredRecord } from './stream-log.js';
 export interface GroupBound {
   readonly by: string;
   readonly newest?: number;
-  /** Limit on bytes. Needs a schema that names the field to add up. */
+  /** Limit on bytes. Needs a schema that names the field with the size. */
   readonly bytes?: number;
 }
 
-/** Effect of a record on the read model. Document ids derive from the record, so a repeat replaces. */
+/**
+ * Effect of a record on the read model. Document ids derive from the record, so a repeat replaces its own documents.
+ */
 export type StreamChange<D extends Doc> =
   | { readonly kind: 'put'; readonly docs: readonly D[] }
   /** Removes every matching document whose sort field is within [from, to]. An absent end is open. */
@@ -22,20 +24,20 @@ export interface StreamProjection<D extends Doc = Doc> {
   readonly schema: CollectionSchema;
   /** Keeps the newest documents, by the schema's sort, of each value of one indexed field. */
   readonly keep: { readonly by: string; readonly newest: number };
-  /** Limits on documents or bytes of wider groups, one for each value of an indexed field. The oldest go. */
+  /** Limits on documents or bytes of wider groups, one for each value of an indexed field. The oldest are removed. */
   readonly bounds?: readonly GroupBound[];
   /** Returns undefined for a record that does not concern it. */
   interpret(record: StoredRecord): StreamChange<D> | undefined;
   /**
-   * The value of `keep.by` of the record's documents, if each of them only adds to that list. Undefined for a record that
-   * may remove documents. A projection without it makes the documents of every record.
+   * Returns the value of `keep.by` of the record's documents, if each of them only adds to that list. Returns undefined
+   * for a record that may remove documents. Without it the documents of every record are made.
    */
   readonly listOf?: (record: StoredRecord) => string | undefined;
   /** Selects the documents of records with this key, for a deleted source or webhook. */
   ofKey(key: string): readonly Where[];
 }
 
-/** Thrown for a record that the projection cannot apply. The projector stops there and reports it. */
+/** Thrown for a record that the projection cannot apply. The projector stops at it and reports it. */
 export class PoisonRecord extends Error {
   constructor(projection: string, { lane, offset }: StoredRecord, cause: unknown) {
     super(`projection ${projection} cannot apply the record at offset ${offset} of ${lane}: ${String(cause)}`, {
@@ -45,7 +47,7 @@ export class PoisonRecord extends Error {
   }
 }
 
-/** Documents, and share of the limit, by which a group may exceed its limit. A trim costs more than a put. */
+/** Documents, and share of the limit, by which a group may exceed its limit, because a trim costs more than a put. */
 const SLACK = 25;
 const SLACK_SHARE = 0.1;
 const MAX_COUNTED = 50_000;
@@ -64,7 +66,7 @@ class BoundSizes {
     this.limit = { docs: bound.newest ?? Number.POSITIVE_INFINITY, bytes: bound.bytes ?? Number.POSITIVE_INFINITY };
   }
 
-  /** Returns true when the group must be trimmed now. A group of unknown size, after a start, is trimmed once. */
+  /** Returns true when the group must be trimmed now. A group whose size is unknown, after a start, is trimmed once. */
   add(group: string, docs: number, bytes: number): boolean {
     const { limit } = this;
     const known = this.atMost.get(group);
@@ -87,7 +89,7 @@ export class GroupSizes {
     this.bounds = [projection.keep, ...(projection.bounds ?? [])].map((bound) => new BoundSizes(bound));
   }
 
-  /** Returns the trims that become due with these documents. */
+  /** Returns the trims that fall due with these documents. */
   add(docs: readonly Doc[]): ReadModelWrite[] {
     return this.bounds.flatMap((sizes) => this.trims(sizes, docs));
   }
@@ -111,13 +113,13 @@ export class GroupSizes {
 
 export interface Folded {
   readonly writes: readonly ReadModelWrite[];
-  /** Number of documents in the records, also of those that are not kept. */
+  /** Number of documents in the records, including those that are not kept. */
   readonly documents: number;
 }
 
 /**
- * Folds records into writes: removals first, then the newest `keep` documents of each group, then trims. Removals apply
- * to earlier documents of these records at once.
+ * Folds records into writes: removals first, then the newest `keep` documents of each group, then trims. A removal also
+ * drops earlier documents of these records.
  */
 export const foldRecords = <D extends Doc>(
   projection: StreamProjection<D>,
@@ -170,7 +172,7 @@ const interpreted = <D extends Doc>(
 const newestOf = <D extends Doc>(docs: D[], sort: string, count: number): D[] => {
   if (docs.length <= count) return docs;
   const key = (doc: D): string => fieldOf(doc, sort);
-  // They are nearly always in order already, so the sort costs little.
+  // They are nearly always sorted already, so the sort is cheap.
   return docs.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0)).slice(-count);
 };
 

@@ -38,7 +38,7 @@ const world = async (...topics: string[]) => {
   return { log, readModels, failures, make, start, shown };
 };
 
-/** What is written to the read model from now on. */
+/** Collects what is written to the read model from now on. */
 const batchesOf = (readModels: InMemoryReadModels): readonly ApplyBatch[] => {
   const batches: ApplyBatch[] = [];
   const apply = readModels.apply.bind(readModels);
@@ -202,7 +202,7 @@ describe('StreamProjector', () => {
     const first = await start();
     await drained(first);
     await first.stop();
-    // The group's commits are lost. A projector that takes one record at a time shows each step.
+    // The group's commits are lost. A projector that reads one record at a time shows each step.
     const states: string[][] = [];
     const crashed = new InMemoryStreamLog();
     await crashed.createTopic('lines.a', {});

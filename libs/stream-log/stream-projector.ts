@@ -17,18 +17,20 @@ export interface StreamProjectorOptions {
   readonly projection: StreamProjection;
   readonly log: StreamLog;
   readonly readModels: ReadModelStore;
-  /** Where several processes write the read model. Default: this one is the only one that does. */
+  /** Writes that several processes share. Default: only this process writes the read model. */
   readonly lanes?: LaneWrites | undefined;
-  /** Called once when it stops for good, at a record that its projection cannot apply. */
+  /** Called once when the projector stops for good at a record that its projection cannot apply. */
   readonly onFailure: (error: Error) => void;
   readonly maxBatch?: number;
   readonly maxUnacked?: number;
-  /** Times to gather records of all lanes before one write, when few arrive and when many do. */
+  /** How long records of all lanes gather before one write, at a low and at a high rate. */
   readonly gatherMs?: number;
   readonly gatherManyMs?: number;
 }
 
-/** With twice as many unacknowledged, and a write in 250 ms under load, a lane takes 16,000 records a second. */
+/**
+ * With twice this number unacknowledged, and a write every 250 ms under load, a lane processes 16,000 records a second.
+ */
 const MAX_BATCH = 2_048;
 /** Pauses after a failed write. */
 const PAUSES = { firstMs: 100, longestMs: 10_000 };
@@ -36,23 +38,23 @@ const PAUSES = { firstMs: 100, longestMs: 10_000 };
 /** Consumer group of the projector of a read model. */
 export const projectorGroup = (readModel: string): string => `projector.${readModel}`;
 
-/** Each loss of a lane is the work of another process, which then has what it wanted. */
+/** Most attempts to claim lanes back. Each loss means that another process claimed them and made progress. */
 const ATTEMPTS = 20;
 
 /**
- * Keeps the lanes of one read model over the stream log that the group `projector.<name>` gives to this process. Writes the
- * gathered batches of all its lanes together. Acknowledges a record once it is applied. Any number of processes may run one
- * (docs/adr/0048).
+ * Applies the lanes of one read model over the stream log that the group `projector.<name>` assigns to this process.
+ * Writes the gathered batches of all its lanes together, and acknowledges a record once it is applied. Any number of
+ * processes may run one (docs/adr/0048).
  */
 export class StreamProjector {
   private consumer: Consumer | undefined;
   private fold: StreamFold | undefined;
   private readonly gathered: GatheredBatches;
   private readonly waiters = new AppliedWaiters();
-  /** Writes: flushes, `forget`, the end of a rebuild. */
+  /** Serializes writes: flushes, `forget`, and the end of a rebuild. */
   private readonly writes = new SerialQueue();
   private readonly forgotten: ForgottenKeys;
-  /** Lanes of the keys that were forgotten while a rebuild runs. */
+  /** Lanes of the keys that are forgotten during a rebuild. */
   private forgottenMeanwhile: Map<string, readonly string[]> | undefined;
   private readonly backoff = new Backoff(PAUSES);
   private failure: Error | undefined;
@@ -61,7 +63,7 @@ export class StreamProjector {
     const { gatherMs, gatherManyMs, readModels, projection } = options;
     this.forgotten = new ForgottenKeys(readModels, projection.schema);
     const onDue = (): void => void this.writes.run(() => this.flush());
-    // A lane that it does not hold is first brought up to the oldest of its records.
+    // A lane that is not claimed yet must first be filled up to the oldest of its records.
     const newest = (lane: string, records: readonly StoredRecord[]): readonly StoredRecord[] =>
       this.fold?.knownAppliedTo(lane) === undefined ? records : newestRecords(projection, records);
     this.gathered = new GatheredBatches({ gatherMs, gatherManyMs, newest, onDue });
@@ -107,8 +109,8 @@ export class StreamProjector {
   }
 
   /**
-   * Drops the documents of records with this key (a source, a webhook), whose topics are deleted. No record of it brings
-   * them back, whichever process has it. Idempotent.
+   * Deletes the documents of records with this key (a source or webhook whose topics are deleted). No record of the key
+   * restores them, whichever process reads it. Idempotent.
    */
   async forget(key: string, topics: readonly string[]): Promise<void> {
     await this.forgotten.add(key);
@@ -120,8 +122,8 @@ export class StreamProjector {
 
   /**
    * Reads the log from its oldest record into a new generation, then switches to it. Documents older than the log's
-   * retention are lost. Resolves with the number of records read. Until then queries, and all projectors that run, use the
-   * former generation.
+   * retention are lost. Resolves with the number of records read. Queries and all running projectors use the former
+   * generation until the switch.
    */
   async rebuild(onProgress: (records: number) => void = () => undefined): Promise<number> {
     const { projection, readModels, log } = this.options;
@@ -139,14 +141,14 @@ export class StreamProjector {
       await readModels.activateGeneration(projection.schema, generation);
       this.fold = next;
       this.forgottenMeanwhile = undefined;
-      // Other processes acknowledged what they wrote to the former generation until they saw the switch.
+      // Until they saw the switch, other processes acknowledged records that they wrote to the former generation.
       await this.untilHeld(read);
     });
     this.wakeWaiters(next);
     return count;
   }
 
-  /** Stops consuming. Records handed over and not yet applied come again. */
+  /** Stops consuming. The log redelivers records that were handed over and not applied. */
   async stop(): Promise<void> {
     this.gathered.stop();
     await this.consumer?.close();
@@ -166,13 +168,13 @@ export class StreamProjector {
     return new StreamFold({ projection, readModels, lanes, log, forgotten: this.forgotten, generation });
   }
 
-  /** Lanes that may hold records with the key. */
+  /** Returns the lanes that may contain records with the key. */
   private async lanesOf(key: string): Promise<readonly string[]> {
     const { log, projection } = this.options;
     return Promise.all((await log.topics(projection.prefix)).map((topic) => log.laneOf(topic, key)));
   }
 
-  /** Repeats what claims lanes that other processes claim back. */
+  /** Repeats an action that claims lanes while other processes claim them back. */
   private async untilHeld(act: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -185,20 +187,20 @@ export class StreamProjector {
     }
   }
 
-  /** Lets a write of the lane end, so that its next owner does not have to overtake it. */
+  /** Waits for a running write of the lane, so that its next owner does not have to overtake it. */
   private async release(lane: string): Promise<void> {
     this.gathered.drop(lane);
     await this.writes.idle();
     this.fold?.release(lane);
   }
 
-  /** Returns before the records are applied, so that the log hands over what comes while they gather. */
+  /** Returns before the records are applied, so that the log hands over more while they gather. */
   private async gather(batch: LaneBatch): Promise<void> {
     if (this.failure) throw this.failure;
     this.gathered.add(batch, this.waiters.size > 0);
   }
 
-  /** Never rejects. What could not be written is written later. */
+  /** Never rejects. A failed write is retried later. */
   private async flush(): Promise<void> {
     const lanes = this.gathered.shift().filter(({ revoked }) => !revoked());
     if (lanes.length === 0 || this.failure) return;
@@ -214,7 +216,7 @@ export class StreamProjector {
 
   private writeFailed(lanes: readonly GatheredLane[], failure: Error): void {
     if (failure instanceof PoisonRecord) return this.fail(failure);
-    // Its generation may have been replaced.
+    // The generation of the fold may have been replaced.
     if (failure instanceof LaneLost) this.fold = undefined;
     this.gathered.putBack(lanes, this.backoff.next());
   }

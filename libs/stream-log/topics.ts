@@ -1,24 +1,25 @@
 import { type Retention } from './stream-log.js';
 
 /**
- * Decides the topic of each record. The layout per emitter gives each source and webhook a topic of its own, so that a
- * slow one delays no other. The shared layout has fixed topics keyed by id, for more emitters than brokers take topics.
+ * Decides the topic of each record. With the layout per emitter each source and webhook has topics of its own, so that
+ * a slow one delays no other. The shared layout has fixed topics keyed by id, for more emitters than brokers can have
+ * topics.
  */
 export interface TopicPolicy {
   invocations(sourceId: string): string;
   emits(emitterId: string): string;
   deliveries(webhookId: string): string;
   attempts(): string;
-  /** Errors to be sent by email; undefined when this server sends none. */
+  /** Topic of the errors to send by email; undefined when this server sends no email. */
   emails(): string | undefined;
   /**
-   * Topics of a source or webhook, created and deleted with it, or of a workspace, created with its first event; none
-   * under a shared layout.
+   * Topics of a source or webhook, which are created and deleted with it, or of a workspace, created with its first
+   * event. None under a shared layout.
    */
   ownedBy(resourceId: string): readonly OwnedTopic[];
   /** Topics that exist from the start. */
   fixed(): readonly OwnedTopic[];
-  /** Retention of a topic by its name; undefined for a name that this policy does not give. */
+  /** Returns the retention of a topic; undefined for a name that is not of this policy. */
   retentionOf(topic: string): Retention | undefined;
 }
 
@@ -83,7 +84,7 @@ const SHARED = 'shared';
 
 /**
  * Puts all emitters on shared topics. `partitions` must not change over the life of an installation, because a key must
- * stay in its lane. The size limit of retention holds per partition.
+ * stay in its lane. The size limit of retention applies per partition.
  */
 export const sharedTopics = (settings: RetentionSettings, partitions: number): TopicPolicy => {
   const kept = keptFor(settings);

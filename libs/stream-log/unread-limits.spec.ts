@@ -60,7 +60,7 @@ describe('limits on unread bytes', () => {
         'events of this source, of 33 MB in its workspace, whose limit is 30 MB for 2 sources, hold 24 MB',
       );
     }
-    // It has less than its share, which is 15 MB.
+    // The source is below its share of 15 MB.
     expect(limits.refusal('dc_a', 'o_1')).toBeUndefined();
     expect(limits.refusal('dc_c', 'o_2')).toBeUndefined();
     expect(asked()).toBe(1);

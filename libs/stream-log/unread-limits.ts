@@ -1,13 +1,17 @@
 import { type Refusal } from './refusal.js';
 import { DELIVERIES, INVOCATIONS, type TopicPolicy } from './topics.js';
 
-/** Limits on unread bytes. Unread records are never dropped, so further ones are refused or wait at their origin. */
+/** Limits on unread bytes. Unread records are never dropped, so new ones are refused or wait where they are made. */
 export interface UnreadSettings {
-  /** Limit on a source's unfinished invocations, and on a webhook's deliveries, with those that wait for a retry. */
+  /**
+   * Limit on a source's unfinished invocations, and on a webhook's deliveries, including those that wait for a retry.
+   */
   readonly laneBytes: number;
   /** Limit on a source's emits that are not routed. */
   readonly emitsBytes: number;
-  /** Limit on both, over all sources of a workspace. Above it, those with more than an equal share are refused. */
+  /**
+   * Limit on the sum of both over a workspace. Above it, events of sources with more than an equal share are refused.
+   */
   readonly workspaceBytes: number;
 }
 
@@ -37,14 +41,14 @@ interface WorkspaceSum {
 
 const NOTHING: WorkspaceSum = { bytes: 0, sources: 0 };
 const RETRY_AFTER_S = 5;
-/** Longest age of the sums of workspaces. */
+/** Longest time that the sums of workspaces stay valid. */
 const SUMS_MS = 1_000;
 const MB = 1024 * 1024;
 
 /**
  * Applies back-pressure to unread records. Arrivals are refused (`refusal`), the router sends nothing to a full
- * listener (`isFull`), and a source with too many unrouted emits does not run (`isPaused`). Works only where each source
- * has topics of its own, because a shared lane does not tell the owners of its records.
+ * listener (`isFull`), and a source with too many unrouted emits does not run (`isPaused`). Works only where each
+ * source has topics of its own, because a shared lane does not know how many bytes each owner has.
  */
 export class UnreadLimits {
   private invocations: UnreadOf = () => 0;
@@ -64,7 +68,7 @@ export class UnreadLimits {
     ({ invocations: this.invocations, emits: this.emits, deliveries: this.deliveries, waiting: this.waiting } = unread);
   }
 
-  /** Returns undefined when the source may take one more event. */
+  /** Returns undefined when the source may receive one more event. */
   refusal(sourceId: string, workspaceId: string): Refusal | undefined {
     const { settings } = this.deps;
     const waiting = this.unreadInvocations(sourceId);

@@ -2,7 +2,7 @@ import { KeyedMutex } from '#libs/async/serial-queue.js';
 import { type CollectionSchema, type Doc, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { LaneLost, type ClaimedLane, type LanesBatch, type LaneWrites, writesOf } from '../lane-writes.js';
 
-/** Lanes that the processes of a spec share. Their claims are in memory. */
+/** Lanes that the processes of a spec share, with claims in memory. */
 export class ClaimedLanes implements LaneWrites {
   private last = 0;
   private readonly claims = new Map<string, number>();

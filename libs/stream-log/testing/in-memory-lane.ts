@@ -20,7 +20,7 @@ export class InMemoryGroup {
     return topic.records.length - this.committedOf(topic);
   }
 
-  /** Assigns topics without an owner, revokes those that another member should own, forgets deleted ones. */
+  /** Assigns topics without an owner, revokes those that another member should own, and forgets deleted ones. */
   share(topics: ReadonlyMap<string, InMemoryTopic>): void {
     for (const [topic, lane] of this.lanes) if (topics.get(topic.name) !== topic) this.revoke(lane, topics);
     let turn = 0;
@@ -124,7 +124,7 @@ export class InMemoryLane {
   }
 }
 
-/** One consumer of a group. Takes one batch per lane at a time, and a rejected one again. */
+/** One consumer of a group. Processes one batch per lane at a time, and repeats a rejected one. */
 export class InMemoryConsumer implements Consumer {
   private failed = 0;
   private closed: Promise<void> | undefined;

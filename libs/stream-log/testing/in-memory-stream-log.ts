@@ -14,7 +14,7 @@ import { InMemoryConsumer, InMemoryGroup, type InMemoryTopic } from './in-memory
 
 const NO_RETENTION: Retention = {};
 
-/** Complete in-memory StreamLog for specs, with one lane per topic. Keeps the port's contract and drops nothing. */
+/** In-memory StreamLog for specs, with one lane per topic. Fulfils the port's contract and drops nothing. */
 export class InMemoryStreamLog implements StreamLog {
   private readonly byName = new Map<string, InMemoryTopic>();
   private readonly groups = new Map<string, InMemoryGroup>();
@@ -81,7 +81,7 @@ export class InMemoryStreamLog implements StreamLog {
     return this.append(records);
   }
 
-  /** Publishes in one call what is not for an unwritable topic. */
+  /** Publishes the records for writable topics in one call. */
   publishEach(records: readonly LogRecord[], settled: OnSettled): void {
     const written: (readonly [index: number, record: LogRecord])[] = [];
     records.forEach((record, index) => {
@@ -98,7 +98,7 @@ export class InMemoryStreamLog implements StreamLog {
       );
   }
 
-  /** From now on the topic cannot be written: its records of `publishEach` wait, and so does each call of `publish`. */
+  /** Makes the topic unwritable: its records of `publishEach` wait, and so does each call of `publish`. */
   hang(topic: string): void {
     if (!this.hanging.has(topic)) this.hanging.set(topic, []);
   }
@@ -108,19 +108,19 @@ export class InMemoryStreamLog implements StreamLog {
     return this.hanging.get(topic)?.length ?? 0;
   }
 
-  /** Refuses what waits for an unwritable topic, as a log does after a while. */
+  /** Refuses the records that wait for an unwritable topic, as a log does after a while. */
   refuse(topic: string): void {
     for (const settle of this.hanging.get(topic)?.splice(0) ?? []) settle(new Error(`${topic} has no leader`));
   }
 
-  /** Writes what waits for the topic, which is writable from now on. */
+  /** Makes the topic writable and publishes the records that wait for it. */
   recover(topic: string): void {
     const waiting = this.hanging.get(topic) ?? [];
     this.hanging.delete(topic);
     for (const settle of waiting) settle();
   }
 
-  /** Publishes at once, past what a spec makes of `publish`. */
+  /** Publishes at once, even if a spec replaced or delays `publish`. */
   append(records: readonly LogRecord[]): readonly (number | null)[] {
     const offsets = records.map((record) => {
       const topic = this.byName.get(record.topic);
