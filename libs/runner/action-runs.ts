@@ -19,18 +19,18 @@ export interface ActionRunsDependencies {
   readonly clock: Clock;
   readonly logger: Pick<RunnerLogger, 'info' | 'warn'>;
   readonly usage: { recordRun(workspaceId: string, computeMs: number): void };
-  /** Time of the run's code, without its wait for a turn. */
+  /** Longest time for the run's code, without its wait for a turn. */
   readonly timeoutMs: number;
 }
 
-/** Runs actions singly (docs/reference/component-model.md#action-run). Nothing is stored; each run is one line. */
+/** Runs single actions (docs/reference/component-model.md#action-run). Stores nothing, and logs one line a run. */
 export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
   async run(request: ActionRunRequest): Promise<ActionOutcome> {
     const { binder, blobs, packages: install, caller, clock, timeoutMs } = deps;
     const { runId, workspaceId, definition, secrets } = request;
     const { packages } = definition;
     const askedAt = clock.now();
-    // The secrets of a single run are not in the vault.
+    // The vault does not have the secrets of a single run.
     const texts = new Map(secrets.map(({ ref, text }) => [ref, text]));
     const props = await binder.bind(workspaceId, definition, texts);
     const outcome = await caller.call({
@@ -44,7 +44,7 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
       timeoutMs,
     });
     const endedAt = clock.now();
-    // It may have waited for its turn, which is not told; its own time has this bound.
+    // The sandbox does not report how long a run waited for its turn, but `timeoutMs` bounds the run itself.
     deps.usage.recordRun(workspaceId, Math.min(endedAt - askedAt, timeoutMs));
     const ended = actionOutcome(outcome, endedAt);
     writeLine(deps, request, ended, endedAt - askedAt);
@@ -52,7 +52,7 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
   },
 });
 
-/** What the process of an action is started with, besides its workspace (docs/reference/component-model.md#action-process). */
+/** Identifies the process of an action within its workspace (docs/reference/component-model.md#action-process). */
 const processKey = ({ componentId, bundleHash, packages }: SourceDefinition): string =>
   JSON.stringify(['action', componentId, bundleHash, packages?.lockHash ?? null]);
 
@@ -74,7 +74,7 @@ const failed = (
   endedAt: number,
 ): ActionOutcome => ({ status, logs, error, answer: NOTHING, endedAt });
 
-/** Undefined when the process made up its answer. The text is JSON of bounded depth. */
+/** Undefined when the process forged its answer. The text is JSON of bounded depth. */
 const answerOf = (text: string): ActionAnswer | undefined => {
   const answer = JSON.parse(text) as unknown;
   if (typeof answer !== 'object' || answer === null || !('exports' in answer)) return undefined;

@@ -7,7 +7,7 @@ import { type Invocation } from './invocation.js';
 import { LaneTracker } from './lane-tracker.js';
 import { InMemoryJournal } from './testing/in-memory-journal.js';
 
-/** Waits for each visitor, and counts the waits that ended by their alarm. An alarm of another visit is an old one. */
+/** Waits for each visitor, and counts the waits that ended by their alarm. It ignores the alarm of an earlier visit. */
 type Visit = Input & { readonly kind: 'arrival' | 'alarm'; readonly visitor: string };
 
 interface Doors {
@@ -44,7 +44,7 @@ class Doorbell implements Executable<Doors, Visit> {
   }
 
   release(): void {
-    // A visit holds nothing.
+    // A visit has no resources.
   }
 }
 
@@ -104,7 +104,7 @@ describe('an executable that is no source', () => {
     expect(await lost).toBe(false);
     journal.held = undefined;
 
-    // The alarm finds no such wait. The arrival comes again, and with it the alarm under the same id.
+    // The alarm finds no such wait. The arrival is redelivered, and puts the alarm again under the same id.
     const again = world(journal, due);
     await again.push('alarm', 'ann', 1);
     expect(again.committer.state.closed).toBe(0);

@@ -10,9 +10,9 @@ import { CommitTooLarge, type RunCommit, type RunJournal, StateConflict } from '
 import { type RunnerLogger, type RunnerMetrics } from './runner-ports.js';
 
 const COMMIT_BATCH = 256;
-/** Bytes of outcomes in one commit, unless a single one is larger. Each commit is copied on its way to the store. */
+/** Most bytes of outcomes in one commit, unless a single one has more. A commit is copied on its way to the store. */
 const COMMIT_BYTES = 8 * 1024 * 1024;
-/** Records in one commit, unless a single input has more. Building a commit holds up the event loop. */
+/** Most records in one commit, unless a single input has more. Building a commit blocks the event loop. */
 const COMMIT_RECORDS = 256;
 
 export interface CommitterOptions<S, I extends Input> {
@@ -24,20 +24,20 @@ export interface CommitterOptions<S, I extends Input> {
     readonly metrics: Pick<RunnerMetrics, 'platformFailure'>;
     readonly logger: Pick<RunnerLogger, 'error'>;
   };
-  /** The state as the journal has it. */
+  /** Version of the state in the journal. */
   readonly version: number;
   readonly state: S;
   readonly tracker: LaneTracker;
   readonly heard: HeardEmits;
-  /** Called when nothing is left to commit for now. */
+  /** Called when every input is committed. */
   readonly onIdle: () => void;
-  /** Called when another process has committed. Nothing more is committed here. The caller loads the state again. */
+  /** Called when another process has committed and this committer has stopped. The caller loads the state again. */
   readonly onConflict: (error: StateConflict) => void;
 }
 
 const WHOLE = { most: COMMIT_BATCH, level: 0, reason: '' };
 
-/** Commits what one executable decides on its inputs, in the order of the inputs, as many as fit in one write. */
+/** Commits what one executable decides on its inputs, in their order, with as many inputs in one write as fit. */
 export class Committer<S, I extends Input> {
   private readonly inputs: I[] = [];
   private version: number;
@@ -46,7 +46,7 @@ export class Committer<S, I extends Input> {
   private abandonReason: Error | undefined;
   private readonly abandonment = new AbortController();
   private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
-  /** How the next commit must be smaller than one that the store refused for its size. */
+  /** Limits of the next commit, after the store refused one for its size. */
   private size: { readonly most: number; readonly level: number; readonly reason: string } = WHOLE;
 
   constructor(private readonly options: CommitterOptions<S, I>) {
@@ -59,7 +59,7 @@ export class Committer<S, I extends Input> {
     return this.current;
   }
 
-  /** Reason why nothing more is committed here. Undefined while commits go on. */
+  /** Reason why this committer has stopped, undefined while it commits. */
   get abandonedFor(): Error | undefined {
     return this.abandonReason;
   }
@@ -86,13 +86,13 @@ export class Committer<S, I extends Input> {
     input.abandoned?.(reason);
   }
 
-  /** Commits all inputs. More may arrive in the meantime and are committed afterwards. */
+  /** Commits all inputs, including those that arrive in the meantime. */
   private commit(): void {
     if (this.committing) return;
     this.committing = true;
     void this.commitInputs()
       .catch((error: unknown) => {
-        // A fault of the platform, because only the journal may fail. The inputs stay, and nothing is acknowledged.
+        // Only the journal can fail here, so this is a fault of the platform. Nothing is acknowledged.
         this.failed({ attempt: this.backoff.count, error: String(error) }, 'commit.failed');
         return pause(this.backoff.next(), this.abandonment.signal);
       })
@@ -105,7 +105,7 @@ export class Committer<S, I extends Input> {
 
   private async commitInputs(): Promise<void> {
     const { executable, tracker, heard } = this.options;
-    // One turn of the event loop gathers the outcomes that arrived in one frame.
+    // Waits one turn of the event loop, so that outcomes that arrived in one frame share a commit.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.inputs.length > 0) {
       if (this.abandonReason) return;
@@ -157,8 +157,8 @@ export class Committer<S, I extends Input> {
   }
 
   /**
-   * After a refusal for size the next commit has half as many inputs. One alone leaves out more each time, so that it ends
-   * as an error of its run and those after it go on.
+   * After a refusal for size the next commit has half as many inputs. A single input leaves out more each time, so that
+   * it ends as an error of its run and later inputs continue.
    */
   private async makeSmaller(inputs: number, error: CommitTooLarge): Promise<void> {
     const { cuts } = this.options.executable;
@@ -200,7 +200,7 @@ export class Committer<S, I extends Input> {
   }
 }
 
-/** What a commit remembers of its inputs, so that a repeat of theirs does not run again. */
+/** The ids that a commit remembers of its inputs, so that their repeats do not run again. */
 const repeatableIn = (
   batch: readonly Input[],
 ): { readonly inbox: readonly string[]; readonly places: readonly HeardPlace[] } => {

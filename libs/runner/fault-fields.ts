@@ -1,9 +1,9 @@
 import { type UserError } from '#libs/component-model/run-output.js';
 
-/** Characters of an author's message in a line of the server. */
+/** Most characters of an author's message in a line of the server's log. */
 const MESSAGE_LENGTH = 500;
 
-/** What a line of the log says about a failure. The message has its secrets masked already. */
+/** Fields of a log line about a failure, whose secrets must be masked already. */
 export const faultFields = ({ name, code, message }: UserError) => ({
   error: name,
   code,

@@ -6,7 +6,7 @@ import { invocationHeaders } from './source/testing/source-world.js';
 const MS = 1_700_000_000_000;
 const positionOf = (n: number): string => `00${MS + n}-0000000000`;
 const place = (n: number, key = 'dc_a/sub_1'): HeardPlace => ({ key, position: positionOf(n) });
-/** Counts these as done by one commit. Returns what it stores. */
+/** Counts these as done by one commit. Returns the stored changes. */
 const committed = (heard: HeardEmits, places: readonly HeardPlace[]): Readonly<Record<string, EmitProgress | null>> => {
   const changes = heard.changesAfter(places);
   heard.stored(places, changes);

@@ -3,10 +3,10 @@ import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { orderedEventId } from '#libs/stream-log/event-ids.js';
 import { type EmitProgress } from './lane-state.js';
 
-/** Emitters and subscriptions of which a source keeps the progress. Beyond them it forgets the longest unheard. */
+/** Most pairs of emitter and subscription with progress in a source. Then the longest unheard is forgotten. */
 export const HEARD_LIMIT = 2_000;
 
-/** Place of an invocation among all that one subscription brings from one emitter. */
+/** Place of an invocation among all that one subscription passes on from one emitter. */
 export interface HeardPlace {
   /** Emitter and subscription. */
   readonly key: string;
@@ -14,7 +14,7 @@ export interface HeardPlace {
   readonly position: string;
 }
 
-/** Undefined for an invocation that has no such place, as of a tick or a replay. */
+/** Undefined for an invocation without such a place, such as a tick or a replay. */
 export const heardPlaceOf = ({ kind, emitter, subscription, event }: InvocationHeaders): HeardPlace | undefined => {
   if (kind !== 'emit' || emitter === undefined || subscription === undefined || event === undefined) return undefined;
   const position = orderedEventId(event);
@@ -23,20 +23,20 @@ export const heardPlaceOf = ({ kind, emitter, subscription, event }: InvocationH
 
 interface Heard {
   through: string;
-  /** Done, beyond a gap. */
+  /** Done positions beyond a gap. */
   readonly above: Set<string>;
-  /** In flight, in order. */
+  /** Positions in flight, in order. */
   readonly out: string[];
 }
 
 /**
- * The emits of other sources that a source has run, however many. For each emitter and subscription they arrive in the
- * order of their event ids: the emitter's lane, the router and the source's lane keep it, and a crash repeats from some
- * place on (docs/adr/0002). So an arrival tells that no earlier one comes for the first time after it. What is in flight
- * is no progress: after a crash it comes again and must run.
+ * The emits of other sources that a source has run, however many. Those of one emitter and subscription arrive in the
+ * order of their event ids: the emitter's lane, the router and the source's lane keep this order, and a crash repeats a
+ * suffix of it (docs/adr/0002). So no earlier emit can arrive for the first time after a later one. An emit in flight
+ * does not count as progress, because it is redelivered after a crash and must then run.
  */
 export class HeardEmits {
-  /** The longest unheard first. */
+  /** Ordered from the longest unheard. */
   private readonly byKey = new Map<string, Heard>();
 
   constructor(stored: Readonly<Record<string, EmitProgress>>) {
@@ -51,17 +51,17 @@ export class HeardEmits {
     return heard !== undefined && (position <= heard.through || heard.above.has(position));
   }
 
-  /** Notes an invocation that is not done and will be finished. */
+  /** Adds an invocation that is not done and will be finished. */
   admit({ key, position }: HeardPlace): void {
     const { out } = this.of(key);
-    // Nearly always the last. Only what a crash left comes before what was done beyond it.
+    // Nearly always at the end. Only repeats after a crash come before positions that are done beyond them.
     const at = out.findLastIndex((other) => other <= position);
     if (out[at] !== position) out.splice(at + 1, 0, position);
   }
 
   /**
-   * The changes to store once these are done too. Null: forgotten, because there are too many. Nothing counts as done
-   * before `stored`.
+   * Returns the changes to store once these are done too. Null means forgotten, because there are too many. Nothing
+   * counts as done before `stored`.
    */
   changesAfter(places: readonly HeardPlace[]): Readonly<Record<string, EmitProgress | null>> {
     const done = new HeardEmits({});
@@ -90,7 +90,7 @@ export class HeardEmits {
       const heard = this.byKey.get(key);
       if (!heard) continue;
       this.byKey.delete(key);
-      // What arrived in the meantime is still needed.
+      // Keeps a forgotten one with invocations that arrived in the meantime.
       if (progress !== null || heard.out.length > 0) this.byKey.set(key, heard);
     }
   }
@@ -112,7 +112,7 @@ export class HeardEmits {
   }
 }
 
-/** Moves `through` up to what is in flight. */
+/** Advances `through` up to the first position in flight. */
 const advance = (heard: Heard): void => {
   const [front] = heard.out;
   for (const position of heard.above) {

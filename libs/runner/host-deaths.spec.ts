@@ -12,7 +12,7 @@ describe('notes of runs in flight', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const warnings: unknown[] = [];
-  /** Opens the notes again as after a kill, without closing them first. */
+  /** Opens the notes again without closing them first, as after a kill. */
   const start = () => HostDeathNotes.open(folder, (error) => void warnings.push(error));
   const dieDuring = (id: string, times: number): void => {
     for (let i = 0; i < times; i++) start().begin([id]);

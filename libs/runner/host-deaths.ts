@@ -1,4 +1,4 @@
-/** Notes the runs in flight, so that a run that kills its host each time can be given up (docs/adr/0006). */
+/** Notes the runs in flight, so that a run that kills its host each time can be ended (docs/adr/0006). */
 import {
   closeSync,
   fsyncSync,
@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-/** Deaths of the host during a run after which the run runs alone. */
+/** Number of deaths of the host during a run after which the run must run alone. */
 const SUSPECT_AFTER = 2;
-/** Deaths of the host while a run ran alone after which the run is given up. */
+/** Number of deaths of the host while a run ran alone after which the run is not tried again. */
 const GIVEN_UP_AFTER = 3;
 const MAX_KEPT = 10_000;
 const MAX_NOTE_BYTES = 128 * 1024;
@@ -22,7 +22,7 @@ const DEATHS = 'deaths.json';
 const NOTE = /^started\.(\d+)$/;
 
 export interface HostDeaths {
-  /** Undefined when runs may be handed over. Otherwise a suspect runs alone or waits to; resolves after its turn. */
+  /** Undefined when runs may be handed over. While a suspect runs or waits to run alone, resolves after its turn. */
   blocked(): Promise<void> | undefined;
   /** True for a run that must run alone. */
   isSuspect(invocationId: string): boolean;
@@ -52,8 +52,8 @@ interface Count {
 }
 
 /**
- * Keeps its notes in a local folder. Writes a note before a run is handed over, without a sync: the notes must survive
- * the death of the process, not that of the kernel.
+ * Keeps its notes in a local folder. Writes a note before a run is handed over, without a sync, because the notes must
+ * survive the death of the process and not that of the kernel.
  */
 export class HostDeathNotes implements HostDeaths {
   private readonly running = new Set<string>();
@@ -122,7 +122,7 @@ export class HostDeathNotes implements HostDeaths {
     return this.counts.get(invocationId)?.deaths ?? 0;
   }
 
-  /** Stops taking notes, because the process ends in order. */
+  /** Removes the notes, because the process ends in order. */
   close(): void {
     this.closed = true;
     closeSync(this.note);
@@ -132,7 +132,7 @@ export class HostDeathNotes implements HostDeaths {
   private next(): void {
     const waiting = this.waitingAlone.shift();
     if (waiting) {
-      // Set before resolving, so that no other run begins before the suspect does.
+      // Set before resolving, so that no other run begins before the suspect.
       this.soloist = waiting.id;
       return waiting.resolve();
     }
@@ -150,7 +150,7 @@ export class HostDeathNotes implements HostDeaths {
       this.noteBytes += writeSync(this.note, lines);
       this.failed = false;
     } catch (error) {
-      // Runs go on without notes, for example on a full disk.
+      // Runs continue without notes, for example on a full disk.
       if (!this.failed) this.onWarning(error);
       this.failed = true;
     }
@@ -165,7 +165,7 @@ export class HostDeathNotes implements HostDeaths {
     }
   }
 
-  /** Replaces the file atomically by one with only the runs now in flight. */
+  /** Replaces the file atomically by one that lists only the runs in flight now. */
   private startOver(): void {
     const file = `${this.noteFile()}.new`;
     const fd = openSync(file, 'w', 0o600);
@@ -203,7 +203,7 @@ const countDeath = (counts: Map<string, Count>, note: string): void => {
   }
 };
 
-/** Keeps suspects, and the newest others: runs that ended before the death were noted too, and never come again. */
+/** Keeps suspects and the newest others. Runs that ended before the death were counted too, and never come again. */
 const worthKeeping = (counts: ReadonlyMap<string, Count>): readonly (readonly [string, Count])[] => {
   const isSuspect = ([, { deaths }]: readonly [string, Count]): boolean => deaths >= SUSPECT_AFTER;
   const all = [...counts];

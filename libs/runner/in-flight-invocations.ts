@@ -1,10 +1,10 @@
 import { InFlightMap } from '#libs/kernel/in-flight-map.js';
 import { type Invocation, REPEATABLE } from './invocation.js';
 
-/** Unacknowledged invocations of a source's lane. They are few, because the log bounds what it hands over. */
+/** Unacknowledged invocations of a source's lane. They are few, because the log bounds the records in flight. */
 export class InFlightInvocations {
   private readonly byOffset = new InFlightMap<number, Invocation>();
-  /** Offset of the invocation that runs, by id. Holds repeatable kinds only. */
+  /** Offset of each running invocation of a repeatable kind, by id. */
   private readonly offsetById = new Map<string, number>();
 
   get size(): number {

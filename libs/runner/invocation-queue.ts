@@ -1,7 +1,7 @@
 import { type Invocation } from './invocation.js';
 import { TickCoalescer } from './tick-coalescer.js';
 
-/** Invocations of one source that wait for a run, in lane order. Ticks of a timer wait apart while one of them runs. */
+/** Invocations of one source that wait for a run, in lane order. Ticks of a timer that has a running one wait apart. */
 export class InvocationQueue {
   private readonly waiting: Invocation[] = [];
   private readonly ticks = new TickCoalescer();
@@ -45,7 +45,7 @@ export class InvocationQueue {
     return this.waiting.shift();
   }
 
-  /** Removes and returns the first invocations: at most `limit`, and only those before the first one that `stopsAt`. */
+  /** Removes and returns the first invocations: at most `limit`, and only those before the first that `stopsAt`. */
   shiftBatch(limit: number, stopsAt: (invocation: Invocation) => boolean): Invocation[] {
     const stop = this.waiting.slice(0, limit).findIndex(stopsAt);
     return this.waiting.splice(0, stop === -1 ? limit : stop);

@@ -2,15 +2,15 @@ import { type InvocationHeaders, type InvocationKind } from '#libs/stream-log/en
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
 
 /**
- * Kinds whose invocation may arrive twice under one id: a router or scheduler restarted, or a publisher that got no
- * confirmation published it again.
+ * Kinds whose invocation may arrive twice under one id, because a router or scheduler restarted, or because a publisher
+ * repeated a publication that was not confirmed.
  */
 export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 'timer', 'hook', 'delayed']);
 
 /** An invocation in flight in this process. */
 export interface Invocation {
   readonly record: StoredRecord;
-  /** Offset after the last record of its lane, where that is known. */
+  /** Offset after the last record of the lane, where it is known. */
   readonly end?: number | undefined;
   readonly headers: InvocationHeaders;
   readonly ack: () => void;
@@ -18,9 +18,9 @@ export interface Invocation {
   readonly revoked: () => boolean;
 }
 
-/** Epoch milliseconds, equal on a repeat. The time of the record is not: a repeat is another record. */
+/** Epoch milliseconds that are the same on a repeat, which the time of its record is not. */
 export const timeOf = ({ headers, record }: Pick<Invocation, 'headers' | 'record'>): number =>
   Number(headers.at) || record.timestamp;
 
-/** Receives the invocations left for another process, or for a new runner in this one, in lane order. */
+/** Receives the unfinished invocations, for another process or a new runner in this one, in lane order. */
 export type OnConflict = (unfinished: readonly Invocation[]) => void;

@@ -5,19 +5,19 @@ import { type LaneState } from './lane-state.js';
 import { LaneTracker } from './lane-tracker.js';
 import { type RunJournal } from './run-journal.js';
 
-/** What an executable does with an invocation: run it, only finish it because it is done or runs already, or nothing. */
+/** What to do with an invocation: run it, finish it without a run because it is done or in flight, or nothing. */
 export type Arrival = 'new' | 'repeat' | 'done' | 'ignored';
 
 /**
- * Passes over invocations of one executable that came before. Four guards are needed, because a repeat is either the same
- * record, another record with the same id, or one of more repeats than ids are remembered.
+ * Recognizes repeated invocations of one executable. Four guards are needed, because a repeat may be the same record,
+ * another record with the same id, or one of more repeats than the ids that are remembered.
  */
 export class LaneIntake {
-  /** Knows the same record again, in flight or done: the log's own offset is behind the last commit after a crash. */
+  /** Recognizes the same record, in flight or done: after a crash the log's own offset is behind the last commit. */
   readonly tracker: LaneTracker;
-  /** Knows another record with the id of one that runs: the journal knows ids only once they are committed. */
+  /** Recognizes another record with the id of one in flight: the journal knows ids only once they are committed. */
   readonly inFlight = new InFlightInvocations();
-  /** Knows repeated emits, however many a router routes again. Ticks, hooks and replays have no place among emits. */
+  /** Recognizes repeated emits, however many a router routes again. Ticks, hooks and replays have no such place. */
   readonly heard: HeardEmits;
 
   constructor(
@@ -30,8 +30,8 @@ export class LaneIntake {
   }
 
   /**
-   * Asks the inbox. It knows ids that were committed, by any owner: those of records without a place, and those of emitters
-   * whose progress was forgotten.
+   * Returns which ids are in the inbox. It knows ids that any owner committed, of records without a place and of
+   * emitters whose progress was forgotten.
    */
   async seen(invocations: readonly Invocation[]): Promise<ReadonlySet<string>> {
     const ids = invocations.filter((each) => REPEATABLE.has(each.headers.kind)).map((each) => each.headers.id);

@@ -2,28 +2,28 @@ import { dictionary } from '#libs/kernel/dictionary.js';
 import { type LaneOrigin } from '#libs/stream-log/lane-origin.js';
 import { type StoredState } from './run-journal.js';
 
-/** Done invocations of an executable: all up to `through`, and those in `above`, which lie beyond a gap. */
+/** Done invocations of an executable: all up to `through`, and those in `above`, which are beyond a gap. */
 export interface LaneProgress {
   readonly through: number;
   readonly above: readonly number[];
-  /** Origin of the newest done invocation. Undefined where the log never gives out an offset twice. */
+  /** Origin of the newest done invocation. Undefined where the log never assigns an offset twice. */
   readonly origin?: LaneOrigin;
 }
 
-/** Emits of one emitter that one subscription brought and that are done: all up to `through`, and those in `above`. */
+/** Done emits of one emitter that one subscription passed on: all up to `through`, and those in `above`. */
 export interface EmitProgress {
   /** Sortable event id; `''` for none. */
   readonly through: string;
   readonly above: readonly string[];
 }
 
-/** What every executable carries: how far it is in its lane, and which emits of others it has heard. */
+/** State of every executable: its progress in its lane, and its progress in the emits of others. */
 export interface LaneState {
   readonly version: number;
   readonly progress: LaneProgress;
-  /** By emitter and subscription. */
+  /** Progress by emitter and subscription. */
   readonly heard: Readonly<Record<string, EmitProgress>>;
-  /** Last event id given out, `''` for none. Ids increase even when the clock goes back. */
+  /** Last assigned event id, `''` for none. Ids increase even when the clock is set back. */
   readonly lastEventId: string;
   /** The other parts, whose meaning only the executable knows. */
   readonly own: Readonly<Record<string, string>>;

@@ -1,24 +1,24 @@
 import { isAnotherLog, newestOrigin, type LaneOrigin } from '#libs/stream-log/lane-origin.js';
 import { type LaneProgress } from './lane-state.js';
 
-/** Done records beyond a gap at which no more start (docs/reference/limits.md#lane-gap). */
+/** Number of done records beyond a gap at which no more start (docs/reference/limits.md#lane-gap). */
 export const MOST_ABOVE = 4_096;
 
-/** Where a record is. */
+/** Position of a record in its lane. */
 export interface Place {
   readonly offset: number;
   readonly origin?: LaneOrigin;
 }
 
-/** Tracks the records of a lane that are in flight or done. Gives the progress to store with each commit. */
+/** Tracks the records of a lane that are in flight or done. Returns the progress to store with each commit. */
 export class LaneTracker {
-  /** Offsets in flight, in order. Done ones at the front are dropped. */
+  /** Offsets in flight, in order. Done ones are removed from the front. */
   private readonly out: number[] = [];
   private readonly done = new Set<number>();
   private through: number;
-  /** The highest offset that is done. */
+  /** Highest done offset. */
   private newestDone: number;
-  /** Origin of the newest record that is done. */
+  /** Origin of the newest done record. */
   private origin: LaneOrigin | undefined;
 
   constructor(progress: LaneProgress) {
@@ -33,7 +33,7 @@ export class LaneTracker {
   }
 
   /**
-   * Admits a record of the lane, in order. Returns false for a redelivery: it is done already or in flight.
+   * Admits a record of the lane, in order. Returns false for a redelivered record that is done or in flight.
    * @param end the offset after the lane's last record, where it is known.
    */
   admit({ offset, origin }: Place, end = Infinity): boolean {
@@ -77,14 +77,14 @@ export class LaneTracker {
   }
 
   /**
-   * Offset of the record that must be done before more start, because each commit stores the records done beyond it, and
-   * they are many. Undefined while there is none.
+   * Returns the offset of the record that must be done before more may start, undefined if there is none. Each commit
+   * stores the records that are done beyond it, so their number is bounded.
    */
   heldBy(): number | undefined {
     return this.done.size >= MOST_ABOVE ? this.out[0] : undefined;
   }
 
-  /** The log gives out offsets again, from this one on. What was done above it is gone. */
+  /** The log assigns offsets again from this one on. The records that were done above it are lost. */
   private restartAt(offset: number): void {
     this.through = this.newestDone = offset - 1;
     this.origin = undefined;

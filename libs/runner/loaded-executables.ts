@@ -4,7 +4,7 @@ import { type Invocation, type OnConflict } from './invocation.js';
 import { type RunnerLogger, type RunnerMetrics } from './runner-ports.js';
 
 const MAX_LOADED = 1_000;
-/** Pause after another process has committed. Random, so that two processes that both claim an executable diverge. */
+/** Pause after another process has committed. Random, so that two processes that claim an executable diverge. */
 const conflictPauseMs = (): number => 100 + Math.random() * 400;
 
 /** The runner of one executable. */
@@ -28,10 +28,10 @@ export interface LoadedExecutablesOptions<R extends ExecutableRunner> {
   readonly logger: Pick<RunnerLogger, 'warn' | 'error'>;
 }
 
-/** Executables that this process runs, with at most one runner each, loaded on demand. */
+/** The executables that this process runs, loaded on demand, with at most one runner each. */
 export class LoadedExecutables<R extends ExecutableRunner> {
   private readonly runners = new Map<string, Promise<R>>();
-  /** Runners being closed. The next runner of the executable is loaded only afterwards. */
+  /** Runners being closed. The next runner of an executable is loaded after the previous one has closed. */
   private readonly leaving = new Map<string, Promise<void>>();
   private closing = false;
 
@@ -62,12 +62,12 @@ export class LoadedExecutables<R extends ExecutableRunner> {
   async accept(id: string, invocations: readonly Invocation[], revoked: () => boolean): Promise<void> {
     while (!this.closing && !revoked()) {
       const runner = await this.get(id);
-      // The runner may have closed meanwhile. Then the next one accepts them.
+      // The runner may have closed in the meantime. The next one then accepts them.
       if (this.closing || revoked() || (await runner.accept(invocations))) return;
     }
   }
 
-  /** Returns a runner that is open. Tries again when one closes while the caller waits for it. */
+  /** Returns an open runner. Tries again when one closes while the caller waits for it. */
   async open(id: string): Promise<R> {
     for (;;) {
       const runner = await this.get(id);
@@ -75,14 +75,14 @@ export class LoadedExecutables<R extends ExecutableRunner> {
     }
   }
 
-  /** Closes the executable's runner and forgets it. Resolves when it writes no more. Idempotent. */
+  /** Closes the executable's runner and forgets it. Resolves when it writes nothing more. Idempotent. */
   async release(id: string, withinMs?: number): Promise<void> {
     const runner = this.runners.get(id);
     if (!runner) return this.leaving.get(id);
     this.runners.delete(id);
     const closed = runner.then(
       (loaded) => loaded.close(withinMs),
-      // It was never loaded, and its caller has got the error.
+      // The runner was never loaded, and the caller that asked for it got the error.
       () => undefined,
     );
     this.leaving.set(id, closed);
@@ -100,7 +100,7 @@ export class LoadedExecutables<R extends ExecutableRunner> {
 
   private keep(id: string, load: (onConflict: OnConflict) => Promise<R>): Promise<R> {
     const runner = load((unfinished) => {
-      // A runner that was released already is not replaced.
+      // A runner that was released already gets no successor.
       if (this.runners.get(id) !== runner) return;
       this.options.logger.warn({ source: id, unfinished: unfinished.length }, 'run.conflict: loading again');
       void this.keep(id, (onConflict) => this.loadAgain(id, unfinished, onConflict));
@@ -113,8 +113,8 @@ export class LoadedExecutables<R extends ExecutableRunner> {
   }
 
   /**
-   * Loads an executable again after another process has committed. Invocations in flight are unacknowledged. If this process
-   * owns the lane, it must run them itself, because the log will not hand them over a second time.
+   * Loads an executable again after another process has committed. Its invocations in flight are unacknowledged. If
+   * this process owns the lane, it must run them itself, because the log does not hand them over twice.
    */
   private async loadAgain(id: string, unfinished: readonly Invocation[], onConflict: OnConflict): Promise<R> {
     await this.options.endProcess(id);
@@ -137,7 +137,7 @@ export class LoadedExecutables<R extends ExecutableRunner> {
     }
   }
 
-  /** Retires idle runners beyond the limit. Their state is read again on demand. */
+  /** Retires idle runners above the limit. Their state is read again on demand. */
   private async evictIdle(except: string): Promise<void> {
     for (const [id, runner] of [...this.runners]) {
       if (this.runners.size <= MAX_LOADED) return;

@@ -3,7 +3,7 @@ import { type PackageLock } from '#libs/component-model/package-lock.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type PackageSource, type SandboxPackages } from '#libs/sandbox/index.js';
 
-/** Installs the packages of a lock for one process, which releases them when it ends. A failure is the platform's. */
+/** Installs the packages of a lock for one process, until it ends. A failure is the platform's fault. */
 export type InstallPackages = (workspaceId: string, beside: PackagesBeside) => Promise<SandboxPackages>;
 
 export const installPackages =

@@ -6,7 +6,7 @@ const vault = {
   put: () => Promise.resolve(),
   get: (ref: string) => Promise.resolve(`secret ${ref}`),
   delete: () => Promise.resolve(),
-  // Not read by the binder.
+  // The binder does not read it.
   entries: async function* () {},
 };
 const binder = propBinder(

@@ -10,10 +10,10 @@ import {
 import { type AccountAuths, type PropBinder } from './runner-ports.js';
 import { type BoundProp } from '#libs/sandbox/index.js';
 
-/** Finds the text of a secret. Rejects when there is none. */
+/** Returns the text of a secret. Rejects when there is none. */
 type SecretTexts = (prop: string, ref: string) => string | Promise<string>;
 
-/** How `this` gets each kind of prop. Undefined for a prop that `this` lacks. */
+/** Binds each kind of prop for `this`. Undefined for a prop that `this` lacks. */
 type Binders = {
   readonly [K in PlannedProp['kind']]: (
     planned: PlannedProp & { readonly kind: K },
@@ -26,7 +26,7 @@ type Binders = {
 export const propBinder = (
   vault: Vault,
   endpointUrl: (key: string) => string,
-  /** Unwraps a value that was chosen with its label. */
+  /** Unwraps a value that was stored with its label. */
   boundValue: (planned: ValueProp) => unknown,
   accounts: AccountAuths,
 ): PropBinder => {
@@ -64,7 +64,7 @@ export const propBinder = (
         .join();
     },
 
-    /** Undefined when no token has expired, which costs a run nothing. */
+    /** Returns undefined when no token has expired, so that a run waits for nothing. */
     freshen(workspaceId, definition): Promise<void> | undefined {
       const refreshed = accountsOf(definition).flatMap((id) =>
         id === undefined ? [] : (accounts.freshen(id, workspaceId) ?? []),
@@ -92,6 +92,6 @@ export const propBinder = (
 const accountsOf = (definition: SourceDefinition): readonly (string | undefined)[] =>
   propsOf(definition, 'app').map(({ value }) => accountIdOf(value));
 
-/** The request with the secrets of its `auth` in the place of their masks. */
+/** Returns the request with the secrets of its `auth` instead of their masks. */
 const withAuth = (request: ConfiguredRequest, secrets: object): ConfiguredRequest =>
   request.auth ? { ...request, auth: Object.assign({ ...request.auth }, secrets) } : request;

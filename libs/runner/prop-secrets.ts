@@ -2,7 +2,7 @@ import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
 import { type BoundProp } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 
-/** What a log of this definition may not show. */
+/** Returns the texts that no log of this definition may show. */
 export const secretsOf = (
   definition: SourceDefinition,
   bound: Readonly<Record<string, BoundProp>>,
@@ -15,13 +15,13 @@ export const secretsOf = (
     return planned.kind === 'secret' && value?.kind === 'value' ? textsIn(value.value) : [];
   });
 
-/** Every text within credentials. */
+/** Returns every text within credentials. */
 export const textsIn = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };
 
-/** What a configured request may not show in a log: its password or token, as it is sent too. */
+/** Returns the password or token of a configured request, both plain and as it is sent. */
 const requestSecretsOf = ({ auth }: ConfiguredRequest): readonly string[] => {
   const { type, username, password, token } = auth ?? {};
   const basic = type === 'basic' ? [Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64')] : [];

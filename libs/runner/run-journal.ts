@@ -1,6 +1,6 @@
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 
-/** Names the state of an executable, or that of one of its runs. Ids hold no `/`. */
+/** Names the state of an executable, or of one of its runs. Ids contain no `/`. */
 export interface StateKey {
   /** Id of a source, for example. */
   readonly executable: string;
@@ -8,11 +8,11 @@ export interface StateKey {
   readonly run?: string | undefined;
 }
 
-/** One text for a key. The names of an executable's runs follow its own name in the order of their ids. */
+/** Returns one text for a key. The names of an executable's runs follow its own name, in the order of their ids. */
 export const nameOf = ({ executable, run }: StateKey): string =>
   run === undefined ? executable : `${executable}/${run}`;
 
-/** The names of all runs of an executable lie between these. `0` is the character after `/`. */
+/** Returns the bounds of the names of all runs of an executable. `0` is the character after `/`. */
 export const namesOfRuns = (executable: string): { readonly above: string; readonly below: string } => ({
   above: `${executable}/`,
   below: `${executable}0`,
@@ -20,11 +20,11 @@ export const namesOfRuns = (executable: string): { readonly above: string; reado
 
 export const isNameOfRun = (name: string): boolean => name.includes('/');
 
-/** What an executable, or one run, carries from commit to commit. Only its owner reads the texts. */
+/** State of an executable, or of one run, from commit to commit. Only its owner reads the texts. */
 export interface StoredState {
-  /** Number of commits, 0 for none. Guards against two owners. */
+  /** Number of commits, 0 for none. It detects a second owner. */
   readonly version: number;
-  /** What every commit replaces; `''` before the first. */
+  /** Text that every commit replaces; `''` before the first. */
   readonly head: string;
   /** Texts by name, which a commit changes one by one. */
   readonly parts: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface StoredState {
 export interface RunCommit extends StateKey {
   readonly expectedVersion: number;
   readonly head: string;
-  /** Changed texts by name; null for one that goes. */
+  /** Changed texts by name; null for a removed one. */
   readonly parts: Readonly<Record<string, string | null>>;
   /** Repeatable invocations in this commit, remembered so that a repeat does not run again. */
   readonly inbox: readonly string[];
@@ -41,7 +41,7 @@ export interface RunCommit extends StateKey {
   readonly records: readonly LogRecord[];
 }
 
-/** A run as its executable's list shows it. */
+/** A run in the list of its executable. */
 export interface StoredRun {
   readonly run: string;
   readonly version: number;
@@ -60,7 +60,7 @@ export class StateConflict extends Error {
   }
 }
 
-/** Thrown for a commit that the store will never take, because of its size. Nothing of it is written. */
+/** Thrown for a commit that the store will never accept, because of its size. Nothing of it is written. */
 export class CommitTooLarge extends Error {
   constructor(
     readonly state: string,
@@ -74,7 +74,7 @@ export class CommitTooLarge extends Error {
 /** Most bytes that one commit may change in a state. Limits of runs keep commits well below it. */
 export const STATE_CHANGE_BYTES = 8 * 1024 * 1024;
 
-/** UTF-8 bytes of the changes of a commit to its state, without records. */
+/** Returns the UTF-8 bytes of the changes of a commit to its state, without records. */
 export const stateChangeBytes = ({ head, parts, inbox }: RunCommit): number => {
   let bytes = Buffer.byteLength(head);
   for (const id of inbox) bytes += id.length;
@@ -82,7 +82,7 @@ export const stateChangeBytes = ({ head, parts, inbox }: RunCommit): number => {
   return bytes;
 };
 
-/** Rejects what no engine has to take, before anything is written. */
+/** Rejects a commit that no engine has to accept, before anything is written. */
 export const failIfTooLarge = (commit: RunCommit): void => {
   const bytes = stateChangeBytes(commit);
   if (bytes > STATE_CHANGE_BYTES)
@@ -93,21 +93,22 @@ export const failIfTooLarge = (commit: RunCommit): void => {
 };
 
 /**
- * Stores the state of each executable, and that of each of its runs, apart from all others. A commit writes what changed
- * of one state together with the records that follow from it (docs/adr/0002), so its cost does not depend on the number
- * of runs.
+ * Stores the state of each executable, and of each of its runs, apart from all others. A commit writes the changes of
+ * one state together with the records that follow from it (docs/adr/0002), so its cost does not depend on the number of
+ * runs.
  */
 export interface RunJournal {
-  /** Returns the state as of the last commit, by any owner. The records of all commits so far are in their topics. */
+  /** Returns the state as of the last commit, by any owner. The topics then have the records of all commits so far. */
   load(key: StateKey): Promise<StoredState>;
-  /** Returns those of the invocation ids that were committed before. At least a state's last 1,000 are remembered. */
+  /** Returns the invocation ids that were committed before. At least the last 1,000 of a state are remembered. */
   seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Resolves when all of it is durable, or rejects having written nothing. Rejects with StateConflict when the stored
-   * version is not `expectedVersion`, and with CommitTooLarge when a repeat can never succeed. The new version is
-   * `expectedVersion + 1`. A caller may send commits of one state without waiting for the previous one. They are applied
-   * in call order. Records reach their topics with the commit or soon after it, in commit order, even when the process
-   * ends in between. Then some may be there twice, under the same ids. Records of different states have no order.
+   * Resolves when the whole commit is durable, or rejects having written nothing. Rejects with StateConflict when the
+   * stored version is not `expectedVersion`, and with CommitTooLarge when no repeat can succeed. The new version is
+   * `expectedVersion + 1`. A caller may send commits of one state without waiting for the previous one. They are
+   * applied in call order. Records reach their topics with the commit or soon after it, in commit order, even if the
+   * process dies in between. Some may then be there twice, under the same ids. Records of different states have no
+   * order.
    */
   commit(commit: RunCommit): Promise<void>;
   /** Lists the runs of an executable in the order of their ids, at most `limit` of those after `after`. */

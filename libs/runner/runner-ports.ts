@@ -16,13 +16,13 @@ import { type HttpReply } from '#libs/component-model/run-output.js';
 
 /** Credentials of connected accounts, for `$auth`. */
 export interface AccountAuths {
-  /** A text that changes with the credentials; undefined for an account that does not exist in this workspace. */
+  /** Returns a text that changes with the credentials; undefined for an account that this workspace does not have. */
   versionOf(accountId: string, workspaceId: string): string | undefined;
   /**
    * Undefined while the token is valid. Else resolves once there is a new one, and rejects with account.not_refreshed.
    */
   freshen(accountId: string, workspaceId: string): Promise<void> | undefined;
-  /** Empty for an account that does not exist. */
+  /** Resolves with an empty object for an account that does not exist. */
   authOf(accountId: string, workspaceId: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -31,24 +31,26 @@ export interface RunnableSource {
   readonly definition: SourceDefinition;
 }
 
-/** Sources according to the event log. `find` returns undefined for an unknown, deleted or not deployed source. */
+/**
+ * Sources according to the event log. `find` returns undefined for a source that is unknown, deleted or not deployed.
+ */
 export interface RunnableSources {
   find(sourceId: string): RunnableSource | undefined;
 }
 
-/** Keeps `RunnableSources` up to date with the event log, which other processes also write. */
+/** Keeps `RunnableSources` up to date with the event log, to which other processes also write. */
 export interface LogFollower {
-  /** Resolves to true once it holds everything up to `position`, to false after `timeoutMs`. */
+  /** Resolves to true once everything up to `position` is applied, to false after `timeoutMs`. */
   waitFor(position: Position, timeoutMs: number): Promise<boolean>;
-  /** Resolves when it holds what is in the event log now. Rejects after `timeoutMs`. */
+  /** Resolves once the current content of the event log is applied. Rejects after `timeoutMs`. */
   upToDate(timeoutMs: number): Promise<void>;
 }
 
 /** Warm processes, one per source. */
 export interface Sandboxes {
   /**
-   * Returns the source's live process, started with `spec` when there is none. Rejects when it cannot start, with
-   * BundleNotLoaded when the author's bundle is at fault.
+   * Returns the source's live process, or starts one with `spec`. Rejects when it cannot start, with BundleNotLoaded
+   * when the author's bundle is the cause.
    */
   acquire(sourceId: string, workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox>;
   /** Ends the source's process. Idempotent. */
@@ -57,11 +59,11 @@ export interface Sandboxes {
 
 /** Turns a definition into the props bound on `this`: endpoints with their URLs, secrets from the vault. */
 export interface PropBinder {
-  /** A text that changes when what `bind` reads outside of the definition does, such as credentials of an account. */
+  /** Returns a text that changes with what `bind` reads outside of the definition, such as credentials. */
   versionOf(workspaceId: string, definition: SourceDefinition): string;
-  /** Makes expired tokens fresh before they are bound. Undefined when none has expired. */
+  /** Refreshes expired tokens before they are bound. Undefined when none has expired. */
   freshen(workspaceId: string, definition: SourceDefinition): Promise<void> | undefined;
-  /** @param texts texts of all secrets by reference, where they are not in the vault. */
+  /** @param texts texts of all secrets by reference, when the vault does not have them. */
   bind(
     workspaceId: string,
     definition: SourceDefinition,
@@ -76,18 +78,18 @@ export interface PropBinder {
 export interface Replies {
   /** Sends the reply of `respond({immediate: true})` while the invocation runs. */
   immediate(address: string, invocationId: string, reply: HttpReply): void;
-  /** Sends the outcome once it is durable. A process that awaits `reply` reads only what `replyOf` reads. */
+  /** Sends the outcome once it is durable. A process that awaits `reply` needs only what `replyOf` reads. */
   ended(address: string, invocationId: string, outcome: RunOutcome, awaited: 'reply' | 'outcome'): void;
 }
 
 /**
- * The processes that await outcomes of hooks. A deadline is told by the uptime of the process that set it, because clocks
- * of machines differ.
+ * The processes that await outcomes of hooks. A deadline is given in uptime of the process that set it, because the
+ * clocks of machines differ.
  */
 export interface Callers {
-  /** How long the process that awaits answers at this address has run, in ms; undefined when it has not been seen. */
+  /** Returns the uptime in ms of the process that awaits answers at this address; undefined when it is unknown. */
   uptimeOf(address: string): number | undefined;
-  /** Sees the processes that live now. */
+  /** Reads which processes are alive now. */
   look(): Promise<void>;
 }
 
@@ -108,7 +110,7 @@ export interface RunnerLogger {
 }
 
 export interface RunnerSettings {
-  /** Concurrent runs of a source without `$.service.db`. A source with it runs one at a time. */
+  /** Most concurrent runs of a source without `$.service.db`. A source with it runs one at a time. */
   readonly concurrency: number;
   readonly httpTimeoutMs: number;
   readonly timerTimeoutMs: number;
@@ -124,16 +126,16 @@ export interface RunnerDependencies {
    */
   readonly isPaused?: (sourceId: string) => boolean;
   readonly log: StreamLog;
-  /** Counts the invocations in flight of this process. */
+  /** Counts the invocations that this process has in flight. */
   readonly handedOver: HandedOver;
   readonly topics: TopicPolicy;
   readonly journal: RunJournal;
   /** Absent where the router is in another process, or its lanes are written apart. */
   readonly routing?: CommitRouting | undefined;
-  /** Events of sources that wait. */
+  /** Store of the delayed events. */
   readonly delayed: Pick<DelayedEvents, 'usage'>;
   readonly blobs: Pick<BlobStore, 'fileOf'>;
-  /** Installs the packages that stay beside a bundle, by their lock. */
+  /** Installs the packages that are not part of a bundle, by their lock. */
   readonly packages: InstallPackages;
   readonly sources: RunnableSources;
   readonly follower: LogFollower;
@@ -144,7 +146,7 @@ export interface RunnerDependencies {
   readonly callers?: Callers | undefined;
   readonly settings: RunnerSettings;
   readonly hostDeaths: HostDeaths;
-  /** Called when a run is given up because it killed its host each time. Must not throw. */
+  /** Called when a run is ended because it killed its host each time. Must not throw. */
   readonly onGivenUp?: (sourceId: string, workspaceId: string, message: string) => void;
   readonly clock: Clock;
   readonly metrics: RunnerMetrics;

@@ -1,27 +1,27 @@
 const { imul } = Math;
 
-/** Characters by which a form is found. Of a longer one, as much as follows is covered as well. */
+/** Number of leading characters by which a form is found. The rest of a longer form is compared from there. */
 const LONGEST_START = 64;
-/** Characters in the starts of all forms, about 6 MB of memory. More forms than fit get shorter starts. */
+/** Most characters in the starts of all forms, about 6 MB of memory. With more forms the starts are shorter. */
 const MOST_NODES = 1 << 18;
 
-/** A range of a text, `to` excluded. */
+/** A range of a text, without the character at `to`. */
 export interface Found {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Finds the places of many forms of secrets in one pass over a text, however many forms there are and however they and the
- * text resemble each other (the automaton of Aho and Corasick). A user chooses all of them.
+ * Finds the places of many forms of secrets in one pass over a text (the automaton of Aho and Corasick). A user chooses
+ * forms and text, so neither their number nor their likeness may slow the pass down.
  */
 export class SecretFinder {
   private readonly edges: Edges;
-  /** For each node, the node of its longest end that also begins a form. */
+  /** For each node, the node of its longest suffix that also begins a form. */
   private readonly fallback: Int32Array;
   /** For each node, the length of the longest start of a form that ends there. */
   private readonly ends: Int32Array;
-  /** Sorted, so that the forms with one start are neighbours. */
+  /** Sorted, so that the forms with the same start are adjacent. */
   private readonly forms: readonly string[];
   private readonly startLength: number;
 
@@ -46,7 +46,7 @@ export class SecretFinder {
     return this.forms.length === 0;
   }
 
-  /** Places in order, which do not overlap. */
+  /** Yields places in order and without overlaps. */
   *find(text: string): Generator<Found> {
     let open: { from: number; to: number } | undefined;
     let node = 0;
@@ -74,7 +74,7 @@ export class SecretFinder {
     }
   }
 
-  /** Breadth first: a node's fallback is nearer to the root. Nodes are numbered along each start, not by their depth. */
+  /** Goes breadth first, because the fallback of a node is nearer to the root. Nodes are not numbered by depth. */
   private linkFallbacks(): void {
     for (const { node, parent, code } of this.edges.byDepth()) {
       const above = parent === 0 ? 0 : this.step(this.fallback[parent] ?? 0, code);
@@ -83,14 +83,14 @@ export class SecretFinder {
     }
   }
 
-  /** End of the longest text from a place on that begins some form whose start is there. */
+  /** Returns the end of the longest text at `from` that begins a form whose start is there. */
   private endOf(text: string, from: number): number {
     let [low, high] = [0, this.forms.length];
     let to = from;
     while (to < text.length) {
       const code = text.charCodeAt(to);
       const at = to - from;
-      // Sorted forms that have the same code at both ends of the range have it throughout.
+      // When the sorted forms at both ends of the range have the same code, all forms between them have it too.
       const isAlike = this.forms[low]?.charCodeAt(at) === code && this.forms[high - 1]?.charCodeAt(at) === code;
       if (isAlike) {
         to++;
@@ -104,7 +104,7 @@ export class SecretFinder {
     return to;
   }
 
-  /** First of these forms, which are alike before `at`, that has this code or a greater one there. */
+  /** Returns the first form of a range, equal before `at`, whose code at `at` is `code` or greater. */
   private firstFrom(low: number, high: number, at: number, code: number): number {
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -122,7 +122,7 @@ interface Edge {
   readonly code: number;
 }
 
-/** Edges of a tree of characters, in a hash table of numbers: objects would take ten times the memory and time. */
+/** Edges of a tree of characters, in a hash table of numbers. Objects would need ten times the memory and time. */
 class Edges {
   private readonly mask: number;
   private readonly table: Int32Array;
@@ -140,7 +140,7 @@ class Edges {
     this.depths = new Int32Array(most);
   }
 
-  /** 0 when there is none: no edge leads to the root. */
+  /** Returns 0 when there is none, because no edge leads to the root. */
   from(node: number, code: number): number {
     return this.table[this.placeOf(node, code)] ?? 0;
   }
@@ -163,7 +163,7 @@ class Edges {
     return edges.map((node) => ({ node, parent: this.parents[node] ?? 0, code: this.codes[node] ?? 0 }));
   }
 
-  /** Where the edge is, or the free place for it. */
+  /** Returns the place of the edge, or the free place for it. */
   private placeOf(node: number, code: number): number {
     let place = (imul(node, 0x9e3779b1) ^ imul(code, 0x85ebca6b)) >>> 7;
     for (;;) {

@@ -75,7 +75,7 @@ describe('a mask of secrets', () => {
     }
   });
 
-  // A search for each of these compares 300 secrets of 6,000 letters with a million places.
+  // A search for each secret would compare 300 secrets of 6,000 letters at a million places.
   it('takes one pass over a text, however many secrets begin like it', () => {
     const mask = new SecretMask(Array.from({ length: 300 }, (_, n) => `${'a'.repeat(6_000)}${n}`));
     expect(mask.text('a'.repeat(1_000_000))).toBe('********');

@@ -3,18 +3,18 @@ import { type UserError } from '#libs/component-model/run-output.js';
 import { SecretFinder } from './secret-finder.js';
 
 const MASK = '********';
-/** Shorter secrets look like common words. Masking them would make logs unreadable and reveal them by the gaps. */
+/** Shorter secrets look like common words. To mask them would make logs unreadable, and the gaps would reveal them. */
 const MIN_SECRET = 4;
 
-/** Forms in which a secret may occur in a text: plain, within JSON, within a URL. */
+/** Returns the forms in which a secret may occur in a text: plain, within JSON, and within a URL. */
 const formsOf = (secret: string): readonly string[] => {
   const inJson = JSON.stringify(secret).slice(1, -1);
   return [secret, inJson, encodeURIComponent(secret.toWellFormed())];
 };
 
 /**
- * Keeps the secrets and endpoint keys of one source out of its logs and errors, in one pass over each text. What begins
- * like a long secret is covered as far as it goes on like it.
+ * Masks the secrets and endpoint keys of one source in its logs and errors, in one pass over each text. A text that
+ * begins like a long secret is masked as far as it matches.
  */
 export class SecretMask {
   private readonly finder: SecretFinder;
@@ -37,14 +37,14 @@ export class SecretMask {
     return at === 0 ? text : parts.join('') + text.slice(at);
   }
 
-  /** Masks the texts and keys within a JSON text. Its numbers and its shape stay. */
+  /** Masks the texts and keys within a JSON text, and keeps its numbers and its structure. */
   json(text: string): string {
     if (this.finder.isEmpty || this.finder.find(text).next().done === true) return text;
     const masked = JSON.stringify(JSON.parse(text), (_key, value: unknown) => this.value(value));
     return masked;
   }
 
-  /** Masks logs and error. Emits stay, because the author decides what they hold. */
+  /** Masks logs and error. Emits stay as they are, because the author decides what they contain. */
   outcome(outcome: RunOutcome): RunOutcome {
     if (this.finder.isEmpty || (outcome.logs.length === 0 && !outcome.error)) return outcome;
     return {

@@ -1,7 +1,7 @@
-/** Interval at which a paused source checks whether it may go on. */
+/** Interval at which a paused source is checked. */
 const LOOK_MS = 20;
 
-/** Holds a source back while it must start no more runs. */
+/** Pauses a source while it must start no more runs. */
 export class SourcePause {
   private timer: NodeJS.Timeout | undefined;
 
@@ -10,7 +10,7 @@ export class SourcePause {
     private readonly goOn: () => void,
   ) {}
 
-  /** True while it must wait. Calls `goOn` when it is time to ask again. */
+  /** True while the source must wait. Calls `goOn` when it is time to ask again. */
   holds(): boolean {
     if (!this.isPaused()) return false;
     this.timer ??= setTimeout(() => {

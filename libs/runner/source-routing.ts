@@ -7,34 +7,34 @@ export type EmitRecord = RecordOf<EmitHeaders>;
 export const isEmit = (record: RecordOf<EmitHeaders | DelayHeaders>): record is EmitRecord =>
   record.headers.kind === 'emit';
 
-/** Routes emits within the commit that brings them (docs/adr/0049-routing-at-the-commit.md). */
+/** Routes emits within the commit of their run (docs/adr/0049-routing-at-the-commit.md). */
 export interface CommitRouting {
   /** Whether the router has routed every emit of the source that is in the log. */
   isIdle(sourceId: string): boolean;
-  /** Begins a commit. Resolves soon. Undefined: the router must route all of its emits. */
+  /** Begins a commit. Resolves soon. Undefined means that the router must route all of its emits. */
   begin(): Promise<CommitRoutes | undefined>;
 }
 
 /** The emits of one commit. */
 export interface CommitRoutes {
   /**
-   * The records to be committed for an emit: it, marked as routed, and those of its listeners. Undefined: the router must
-   * route it, and every later emit of the source until it has.
+   * Returns the records to commit for an emit: the emit itself, marked as routed, and those of its listeners. Undefined
+   * means that the router must route it, and every later emit of the source until it has.
    */
   route(emit: EmitRecord): readonly LogRecord[] | undefined;
   /** Call once the commit is durable. */
   committed(): void;
 }
 
-/** How long a commit may wait for the router, and how often. A source with many events a second is never idle by itself. */
+/** Longest wait of a commit for the router, and how often one waits. Without it a busy source is never idle. */
 const CATCH_UP = { ms: 50, lookMs: 2, everyMs: 1_000 };
 
 /**
- * Decides for the commits of one source which emits are routed in them. A listener gets the emits of a source in their
- * order, so none is routed in a commit while the router still has an earlier one.
+ * Decides which emits of one source are routed in its commits. A listener gets the emits of a source in order, so a
+ * commit routes none while the router still has an earlier one.
  */
 export class SourceRouting {
-  /** Whether every emit that is not marked has been routed. */
+  /** Whether the router has no emit of the source left. */
   private caughtUp = false;
   private waitedAt = -Infinity;
 
@@ -43,7 +43,7 @@ export class SourceRouting {
     private readonly routing: CommitRouting | undefined,
   ) {}
 
-  /** Call for each commit, once the one before it is durable or refused. */
+  /** Call for each commit, once the previous one is durable or refused. */
   async begin(): Promise<CommitRoutes | undefined> {
     const { routing } = this;
     if (!routing) return undefined;

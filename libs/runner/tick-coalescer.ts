@@ -1,13 +1,13 @@
 import { type Invocation } from './invocation.js';
 
 /**
- * Lets one tick of a timer run at a time. Ticks that arrive during it become one, the latest
- * (docs/reference/component-model.md#timer-overlap). It is no guard against repeats: these ticks have different ids.
+ * Lets one tick of a timer run at a time. Of the ticks that arrive during it only the latest runs next
+ * (docs/reference/component-model.md#timer-overlap). No guard against repeats: these ticks have different ids.
  */
 export class TickCoalescer {
   private readonly timers = new Map<string, { running: boolean; pending: Invocation | undefined }>();
 
-  /** Returns the tick to run at once, or the earlier tick that this one absorbs and that counts as done. */
+  /** Returns the tick to run at once, or the earlier tick that this one replaces and that counts as done. */
   admit(tick: Invocation): { readonly run?: Invocation; readonly absorbed?: Invocation } {
     const { prop } = tick.headers;
     const timer = this.timers.get(prop) ?? { running: false, pending: undefined };

@@ -33,7 +33,7 @@ export class DbDraft {
     this.size = sizeOf(before);
   }
 
-  /** Applies all changes of one run, or none of them and returns the limit that they exceed. */
+  /** Applies all changes of one run. If they exceed a limit, applies none and returns that limit. */
   apply(changes: DbChanges): string | undefined {
     const entries = Object.entries(changes);
     if (entries.length === 0) return undefined;
@@ -45,7 +45,7 @@ export class DbDraft {
       bytes += entryBytes(key, text ?? undefined) - entryBytes(key, old);
     }
     const { dbTotalBytes, dbKeys } = RUN_LIMITS;
-    // A store already above a limit may shrink step by step.
+    // A store that is above a limit already may shrink step by step.
     if (bytes > dbTotalBytes && bytes > this.size.bytes)
       return `$.service.db would have ${bytes} bytes, at most ${dbTotalBytes} (1 MB) per source are allowed`;
     if (keys > dbKeys && keys > this.size.keys)

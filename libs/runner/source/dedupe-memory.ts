@@ -21,7 +21,7 @@ const bytesOf = (cache: DedupeCache): number => {
   return bytes;
 };
 
-/** Names the channels to forget, those learned longest ago first, so that the rest keeps the limits. */
+/** Returns the channels to forget, the least recently learned first, so that the rest is within the limits. */
 export const channelsToForget = (caches: Readonly<Record<string, DedupeCache>>): readonly string[] => {
   const entries = Object.entries(caches);
   const size = ([channel, cache]: readonly [string, DedupeCache]): number =>

@@ -12,7 +12,7 @@ interface Identified {
 export interface DedupeResult<T> {
   readonly passed: readonly T[];
   readonly duplicates: number;
-  /** Undefined when nothing was learned. */
+  /** Undefined when there is nothing new to remember. */
   readonly cache: DedupeCache | undefined;
   /** Warnings for the author (missing or non-numeric ids). */
   readonly warnings: readonly string[];
@@ -44,7 +44,7 @@ const missing = (count: number): string[] =>
         `${count} event(s) were emitted without an id, which the dedupe strategy needs: not deduplicated. Pass { id } as the second argument of $emit`,
       ];
 
-/** Remembers ids first in, first out. A hit does not refresh its place. An id repeated in the batch is a duplicate. */
+/** Remembers ids first in, first out. A hit does not refresh its place. An id that the batch repeats is a duplicate. */
 const unique = <T extends Identified>(known: readonly string[], emits: readonly T[]): DedupeResult<T> => {
   const ids = new Set(known);
   const passed: T[] = [];
@@ -71,7 +71,7 @@ const unique = <T extends Identified>(known: readonly string[], emits: readonly 
   };
 };
 
-/** Compares the ids one by one and raises the maximum on the way, so that a growing batch passes whole. */
+/** Compares the ids one by one and raises the maximum each time, so that an increasing batch passes whole. */
 const greatest = <T extends Identified>(known: number, emits: readonly T[]): DedupeResult<T> => {
   const passed: T[] = [];
   const invalid: string[] = [];
@@ -105,7 +105,7 @@ const greatest = <T extends Identified>(known: number, emits: readonly T[]): Ded
   };
 };
 
-/** Passes the emits after the cached id in the batch, or all when it is not there. */
+/** Passes the emits after the cached id in the batch, or all when the batch lacks it. */
 const last = <T extends Identified>(known: string | undefined, emits: readonly T[]): DedupeResult<T> => {
   const at = emits.findLastIndex((emit) => emit.id !== undefined && rememberedId(String(emit.id)) === known);
   const passed = emits.filter((emit, index) => index > at || emit.id === undefined);

@@ -1,7 +1,7 @@
 import { type SourceDefinition } from '#libs/sources/published.js';
 
 const fingerprints = new WeakMap<SourceDefinition, string>();
-/** Returns a text that is equal for definitions that run alike. */
+/** Returns a text that is the same for definitions that run alike. */
 export const fingerprint = (definition: SourceDefinition): string => {
   let text = fingerprints.get(definition);
   if (text === undefined) {

@@ -1,12 +1,12 @@
 import { type SourceDefinition } from '#libs/sources/published.js';
 
 /**
- * Time after its last hook at which an unfinished operation counts as given up, because its process died. Longer than
- * any operation lasts without a hook.
+ * Time after its last hook at which an unfinished operation counts as dead with its process. No operation goes this
+ * long without a hook.
  */
 const LASTS_MS = 15 * 60_000;
 
-/** Makes a source run with a hook's definition, from the hook until its operation has ended. */
+/** Makes a source run with a hook's definition, from the start of the hook to the end of its operation. */
 export class DefinitionOverride {
   private held: { readonly definition: SourceDefinition; until: number } | undefined;
 

@@ -3,12 +3,12 @@ import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 
 export interface Admitted {
   readonly outcome: RunOutcome;
-  /** What waits once the outcome is committed. */
+  /** Number and bytes of the waiting events after the commit of the outcome. */
   readonly usage: WaitingEvents;
 }
 
 /**
- * Takes the events for which there is no room out of an outcome and adds the error. The others stay, in order
+ * Removes from an outcome the delayed events that exceed the limits, and adds an error. The others stay, in order
  * (docs/reference/limits.md#delayed-events).
  */
 export const withinDelayedLimits = (outcome: RunOutcome, usage: WaitingEvents): Admitted => {

@@ -31,15 +31,15 @@ export class HookExecutor {
   constructor(private readonly options: HookExecutorOptions) {}
 
   /**
-   * Resolves once the hook's emits and db changes are durable. Rejects when the platform failed or this process lost the
-   * source.
+   * Resolves once the hook's emits and db changes are durable. Rejects when the platform failed or this process lost
+   * the source.
    *
-   * @param invocation record of the lane that brought the call, done with the same commit.
+   * @param invocation record of the lane that brought the call. The same commit makes it done.
    */
   async run(call: HookCall, invocation?: Invocation): Promise<RunOutcome> {
     const { deps, process, override, committer } = this.options;
     const { hook, definition, workspaceId, timeoutMs } = call;
-    // A sample is no part of an operation, so runs keep the definition of the log.
+    // A sample is not part of an operation, so runs keep the definition of the event log.
     const hookEnded = hook === SAMPLE_EMIT ? undefined : override.begin(definition);
     let outcome: RunOutcome;
     try {
@@ -62,7 +62,7 @@ export class HookExecutor {
   }
 }
 
-/** A missing sample is told to the caller only. It is no failure of the source, so `$errors` does not get it. */
+/** Only the caller learns of a missing sample. It is no failure of the source, so `$errors` does not get it. */
 const keptOf = ({ hook }: HookCall, { error, logs, ...outcome }: RunOutcome): RunOutcome =>
   hook === SAMPLE_EMIT && error?.code === NO_SAMPLE_EMIT
     ? { ...outcome, status: 'ok', logs: [] }

@@ -2,19 +2,19 @@ import { isPosition, type Position } from '#libs/kernel/events.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { SAMPLE_EMIT, type ProcessCall } from '#libs/component-model/hooks.js';
 
-/** Value of an invocation of kind `hook`. The invocation's id is the execution's, equal on a repeat. */
+/** Value of an invocation of kind `hook`, whose id is that of the execution and the same on a repeat. */
 export interface HookRequest {
   readonly hook: ProcessCall;
   readonly definition: SourceDefinition;
-  /** Epoch milliseconds by the caller's clock, for a runner in the caller's own process. */
+  /** Epoch milliseconds on the caller's clock, for a runner in the caller's own process. */
   readonly deadline: number;
-  /** Uptime of the caller's process at which the operation has given up, so the hook must not run later. */
+  /** Uptime of the caller's process at which the operation stops waiting. The hook must not run later. */
   readonly untilUptimeMs: number;
 }
 
 /** Value of an invocation of kind `settled`. */
 export interface OperationEnd {
-  /** Position in the event log from which on the log's definition is in force again. */
+  /** Position in the event log from which the log's definition applies again. */
   readonly position: Position;
 }
 

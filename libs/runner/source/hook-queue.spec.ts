@@ -23,7 +23,7 @@ const hookAt = (t: World, offset: number, over: Partial<HookRequest> = {}, id = 
 const settledAt = (t: World, offset: number, position: string): Invocation =>
   t.invocation(offset, { kind: 'settled', prop: '' }, JSON.stringify({ position }));
 
-/** Hooks that the spec ends. */
+/** Hooks that run until the spec ends them. */
 const heldHooks = () => {
   const ends: ((outcome: RunOutcome) => void)[] = [];
   const timeouts: number[] = [];

@@ -17,21 +17,21 @@ export interface HookQueueOptions {
   >;
   readonly hooks: Pick<HookExecutor, 'run'>;
   readonly finisher: Pick<RunFinisher, 'acknowledge' | 'finishWithoutRun'>;
-  /** Returns to the definition in the event log. */
+  /** Called to return to the definition in the event log. */
   readonly operationEnded: () => void;
   /** True when no more hooks may start. */
   readonly isClosed: () => boolean;
 }
 
 const RETRY: BackoffOptions = { firstMs: 100, longestMs: 3_000 };
-/** Least time before its deadline that a hook needs to be started. */
+/** Least time before its deadline at which a hook may start. */
 const LEAST_MS = 100;
 /** Time to wait for the event log before checking again whether the runner is closed. */
 const FOLLOW_MS = 1_000;
 
 /**
- * Runs the hooks that arrive over the lane one after the other, beside the runs. The end of an operation takes its turn
- * among them. A hook whose process dies arrives again with the lane. A hook past its deadline does not run.
+ * Runs the hooks that arrive on the lane one after the other, beside the runs. The end of an operation waits in the
+ * same queue. A hook whose process dies is redelivered with the lane. A hook past its deadline does not run.
  */
 export class HookQueue {
   private readonly queue = new SerialQueue();
@@ -79,7 +79,7 @@ export class HookQueue {
     }
   }
 
-  /** How long the caller waits, in ms. Undefined when its process has not been seen. */
+  /** Returns how long the caller still waits, in ms; undefined when its process is unknown. */
   private timeLeft({ headers }: Invocation, { deadline, untilUptimeMs }: HookRequest): number | undefined {
     const { callers, clock } = this.options.deps;
     if (!callers) return deadline - clock.now();
@@ -95,7 +95,7 @@ export class HookQueue {
     this.options.finisher.acknowledge(invocation);
   }
 
-  /** Ends the override once the event log has been followed to the end of the operation. */
+  /** Ends the override once the event log has been read up to the end of the operation. */
   private async endOperation({ position }: OperationEnd): Promise<void> {
     const backoff = new Backoff(RETRY);
     while (!this.options.isClosed()) {
@@ -117,7 +117,7 @@ export class HookQueue {
     await pause(backoff.next(), undefined, { ref: false });
   }
 
-  /** Skips a hook whose caller has given up, or is about to, or has gone. */
+  /** Skips a hook whose caller has stopped waiting, is about to, or has died. */
   private skip(invocation: Invocation, { hook }: HookRequest, leftMs: number): void {
     const { clock, logger, replies } = this.options.deps;
     const { id, respond } = invocation.headers;

@@ -17,7 +17,7 @@ describe('hooks over the log', () => {
   let hooks: HookRunner;
   const silent = { warn: () => undefined, error: () => undefined };
 
-  /** Hook runner of the process that runs the operation. `timeoutMs` excludes the margin. */
+  /** Hook runner of the process that performs the operation. `timeoutMs` excludes the margin. */
   const api = (timeoutMs: number): HookRunner =>
     hooksOverLog({
       log: world.log,
@@ -109,7 +109,7 @@ describe('hooks over the log', () => {
         /hook activate of source dc_1 was not answered within 0.01 s: check that a runner/,
       ),
     });
-    // The operation has given up by now.
+    // The operation has stopped waiting by now.
     const runner = await world.process();
     await until(() => world.open('dc_1') === 0);
     expect(runner.sandboxes.started).toEqual([]);

@@ -9,7 +9,7 @@ import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type HookRequest, type OperationEnd } from './hook-invocation.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 
-/** Place where this process awaits outcomes, such as a ResponseRelay. */
+/** Awaits outcomes in this process, as a ResponseRelay does. */
 export interface AwaitedOutcomes {
   readonly address: string;
   /** Resolves with undefined after `timeoutMs` or when cancelled. Call it before publishing the invocation. */
@@ -27,10 +27,10 @@ export interface HooksOverLogDependencies {
   readonly timeoutMs: number;
 }
 
-/** Time added to the hook's own, because the lane may be moving from a dead runner to another. */
+/** Added to the hook's own time, because the lane may be moving from a dead runner to another. */
 export const HOOK_MARGIN_MS = 30_000;
 
-/** Runs hooks in whichever process runs the source, through the source's own lane (docs/adr/0011). */
+/** Runs hooks in the process that runs the source, over the source's own lane (docs/adr/0011). */
 export const hooksOverLog = (deps: HooksOverLogDependencies): HookRunner => {
   const { log, topics, relay, clock } = deps;
   return {

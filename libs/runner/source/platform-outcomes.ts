@@ -5,7 +5,7 @@ import { type EmitCall, type LogLine, type UserError } from '#libs/component-mod
 /** Outcome of every run of a bundle that cannot be loaded. */
 export const failedToLoad = (error: UserError, now: number): RunOutcome => nothingButError('threw', error, now);
 
-/** Outcome of a run that is given up because it killed its host each time. */
+/** Outcome of a run that is not tried again, because it killed its host each time. */
 export const hostEnded = (deaths: number, now: number): RunOutcome =>
   nothingButError(
     'killed',
@@ -16,7 +16,7 @@ export const hostEnded = (deaths: number, now: number): RunOutcome =>
     now,
   );
 
-/** Outcome that leaves nothing but one line for `$logs`. The time of a line may come from a child, so it is no `now`. */
+/** Outcome of one line for `$logs` only. A child may choose the time of its line, so `now` is separate. */
 export const loggedOutcome = (line: LogLine, now: number): RunOutcome => ({
   status: 'ok',
   emits: [],
@@ -26,7 +26,7 @@ export const loggedOutcome = (line: LogLine, now: number): RunOutcome => ({
   endedAt: now,
 });
 
-/** Outcome that emits an event that has waited. */
+/** Outcome that emits a delayed event that is due. */
 export const delayedOutcome = (
   { headers, record }: Pick<Invocation, 'headers' | 'record'>,
   now: number,
@@ -42,7 +42,7 @@ export const delayedOutcome = (
   return { status: 'ok', emits: [emit], logs: [], dbChanges: {}, startedAt: now, endedAt: now };
 };
 
-/** Outcome that tells once that the runs of a source wait for npm packages. It belongs to none of them. */
+/** Outcome that reports once that the runs of a source wait for npm packages. It belongs to no run. */
 export const waitsForPackages = (message: string, now: number): RunOutcome =>
   nothingButError(
     'threw',

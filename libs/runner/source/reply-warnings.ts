@@ -7,8 +7,8 @@ import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 const CALL = 'this.<prop>.respond({ status, headers, body })';
 
 /**
- * Adds a line for `$logs` when a run that was to reply did not, or when the server leaves out a part of the reply
- * (docs/reference/component-model.md#warning-replies). One line a run, of a bounded length.
+ * Adds a line for `$logs` when a run owed a reply and did not send one, or when the server leaves out a part of the
+ * reply (docs/reference/component-model.md#warning-replies). Each run adds at most one line, of bounded length.
  */
 export const warnedOfReply = (outcome: RunOutcome, { kind, respond, confined }: InvocationHeaders): RunOutcome => {
   if (outcome.response) {

@@ -14,7 +14,7 @@ import { type Execution, runResult } from './run-result.js';
 import { type DedupeCache, partsOf, type SourceState } from './source-state.js';
 import { type CommitRoutes, isEmit } from '../source-routing.js';
 
-/** A finished execution, or an arrival that is done without one. */
+/** A finished execution, or an arrival that is done without an execution. */
 export interface Finished extends Input {
   readonly execution: Execution;
   /** Undefined when done without a run (a coalesced tick, a repeat). */
@@ -29,32 +29,32 @@ export interface DecisionContext {
   readonly eventIds: EventIds;
   readonly metrics: Pick<RunnerMetrics, 'emits' | 'duplicates'>;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
-  /** Absent: the router routes the emits. */
+  /** Absent when the router routes the emits. */
   readonly routes?: Pick<CommitRoutes, 'route'> | undefined;
 }
 
 export interface SourceDecision extends Decision<SourceState> {
   /**
-   * Errors of the executions that exceeded the limits of `$.service.db`, so their process holds content that was not
-   * committed. Undefined when there are none.
+   * Errors of the executions that exceeded the limits of `$.service.db`, whose process therefore has uncommitted
+   * content. Undefined when there are none.
    */
   readonly refused: ReadonlyMap<Finished, UserError> | undefined;
 }
 
 /**
- * What a commit leaves out when the store refuses it for its size, each with all before it: changes of `$.service.db`,
- * the ids that deduplication remembers, emits and log lines.
+ * What a commit leaves out when the store refuses it for its size. Each level leaves out the previous ones too: changes
+ * of `$.service.db`, the ids that deduplication remembers, emits and log lines.
  */
 export const CUTS = ['nothing', 'db', 'dedupe', 'output'] as const;
 export type Cut = (typeof CUTS)[number];
 
-/** Records of runs that are built in one turn of the event loop. */
+/** Number of records of runs that are built in one turn of the event loop. */
 const RECORDS_A_TURN = 256;
 
 /**
- * Decides on all that these executions leave, and the state after it. A run with many emits takes several
- * turns of the event loop. Call it for one batch of a source at a time. With a cut the batch has one execution, which
- * gets an error that names `reason`.
+ * Decides on the records and the state that these executions leave. A run with many emits needs several turns of the
+ * event loop. Call it for one batch of a source at a time. With a cut the batch has one execution, which gets an error
+ * that names `reason`.
  */
 export const decideRuns = async (
   batch: readonly Finished[],
@@ -62,7 +62,7 @@ export const decideRuns = async (
   cut: Cut = 'nothing',
   reason = '',
 ): Promise<SourceDecision> => {
-  // Read before anything changes, because it may fail and the batch is then built again.
+  // Read before anything changes, because a failed read builds the batch again.
   let usage = batch.some(({ outcome }) => outcome?.delays) ? await delayed.usage(sourceId) : undefined;
   let caches = state.dedupe;
   const changed = dictionary<DedupeCache | null>();
@@ -98,7 +98,7 @@ export const decideRuns = async (
   return {
     facts: partsOf({ dedupe, db: withoutAbsent(dbChanges, state.db) }),
     records,
-    // Events that wait are records of the emitter's topic: the router stores them, with their alarms (docs/adr/0027).
+    // A delayed event is a record of the emitter's topic. The router stores it with its alarm (docs/adr/0027).
     alarms: [],
     lastEventId: eventIds.last(),
     next: { dedupe: forgets ? {} : caches, db: db.result() },
@@ -108,7 +108,7 @@ export const decideRuns = async (
 
 type Changes<T> = Readonly<Record<string, T | null>>;
 
-/** Leaves out removals of what is not stored. Runs may remove many names that an earlier run of the batch set, or none. */
+/** Leaves out removals of names that are not stored, of which a batch may have many. */
 const withoutAbsent = <T>(changes: Changes<T>, stored: Readonly<Record<string, T>>): Changes<T> => {
   const kept = dictionary<T | null>();
   for (const [name, value] of Object.entries(changes)) {
@@ -137,7 +137,7 @@ const LOST: Readonly<Record<Exclude<Cut, 'nothing'>, string>> = {
 const tooLarge = (cut: Exclude<Cut, 'nothing'>, reason: string): UserError =>
   userError('StateLimitExceeded', `what this run leaves cannot be stored, so ${LOST[cut]}: ${reason}`);
 
-/** Replaces the db changes by an error. Emits and log lines stay. */
+/** Replaces the db changes by an error, and keeps emits and log lines. */
 const withoutDb = (outcome: RunOutcome, error: UserError): RunOutcome => ({
   ...outcome,
   status: outcome.status === 'ok' ? 'threw' : outcome.status,

@@ -24,7 +24,7 @@ const turns = async (): Promise<void> => {
   for (let n = 0; n < 200; n++) await turn();
 };
 
-/** A committer whose journal and dedupe strategy fail as the test says. */
+/** A committer whose journal and dedupe strategy fail as the test specifies. */
 const world = (fails: {
   journal?: (commit: RunCommit) => void;
   build?: () => void;
@@ -176,7 +176,7 @@ describe('a commit that is too large for the store', () => {
       'db/small3',
       'db/small4',
     ]);
-    // A commit tells that only those runs are done which it holds.
+    // A commit counts only its own runs as done.
     expect(commits.map((commit) => progressOf(commit).through)).toEqual(
       commits.map((_, n) => commits.slice(0, n + 1).flatMap(emitsOf).length - 1),
     );

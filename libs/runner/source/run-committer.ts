@@ -33,7 +33,7 @@ export const runCommitter = (options: RunCommitterOptions): RunCommitter => {
   return new Committer({ executable, deps, version, state: sourceStateOf(own), tracker, heard, onIdle, onConflict });
 };
 
-/** A source as the committer sees it. */
+/** A source as an executable of the committer. */
 class SourceDecisions implements Executable<SourceState, Finished> {
   readonly id: string;
   readonly cuts = CUTS;

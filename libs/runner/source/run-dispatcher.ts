@@ -12,7 +12,7 @@ import { failedToLoad, hostEnded } from './platform-outcomes.js';
 import { SourcePause } from '../source-pause.js';
 import { type SourceProcess } from './source-process.js';
 
-/** Time to wait for the event log, per attempt, when a source is unknown. */
+/** Time to wait for the event log, per attempt, while a source is unknown. */
 const FOLLOW_MS = 10_000;
 
 export interface RunDispatcherOptions {
@@ -21,17 +21,17 @@ export interface RunDispatcherOptions {
   readonly process: Pick<SourceProcess, 'sandboxFor'>;
   readonly override: DefinitionOverride;
   readonly finisher: RunFinisher;
-  /** Called once when npm packages cannot be installed, until a process has started. */
+  /** Called once when npm packages cannot be installed. It may be called again after a process has started. */
   readonly onPackagesMissing: (error: DomainError) => void;
-  /** Called when fewer runs are in the process than before. */
+  /** Called when the process has fewer runs than before. */
   readonly onRunEnded: () => void;
   /** True when no more runs may start. */
   readonly isClosed: () => boolean;
-  /** Offset of the invocation that must be done before more start; undefined while there is none. */
+  /** Returns the offset of the invocation that must be done before more may start; undefined if there is none. */
   readonly heldBy: () => number | undefined;
 }
 
-/** Hands the queued invocations of one source to its process, in lane order, as many as the window allows. */
+/** Hands the queued invocations of one source to its process, in lane order and as many as the window allows. */
 export class RunDispatcher {
   private readonly queue = new InvocationQueue();
   private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
@@ -48,7 +48,7 @@ export class RunDispatcher {
     );
   }
 
-  /** True when no run is in the process. */
+  /** True when the process has no run. */
   get isIdle(): boolean {
     return this.inFlight === 0;
   }
@@ -64,14 +64,14 @@ export class RunDispatcher {
     this.queue.clear();
   }
 
-  /** Starts to hand over queued invocations. Does nothing while it does so already, is paused, or is closed. */
+  /** Starts to hand over queued invocations. Does nothing while that is under way, paused or closed. */
   dispatch(): void {
     if (this.dispatching || this.options.isClosed() || this.queue.size === 0 || this.pause.holds()) return;
     this.dispatching = true;
     void this.dispatchQueued().then(
       () => this.dispatchAgain(0),
       (error: unknown) => {
-        // The platform failed, not the component, so it retries with back-off. The records stay unacknowledged.
+        // The platform failed, not the component: the dispatcher retries, and the records stay unacknowledged.
         if (!this.options.isClosed()) this.failedToStart(error);
         this.dispatchAgain(this.backoff.next());
       },
@@ -90,7 +90,7 @@ export class RunDispatcher {
     return this.queue.size > 0 && this.inFlight < deps.settings.window && !isClosed();
   }
 
-  /** Whether the invocation that must be done first is under way. One that is still queued may start. */
+  /** Whether the invocation that must be done first is in flight. If it is still queued, it may start. */
   private waitsForOlder(): boolean {
     const offset = this.options.heldBy();
     return offset !== undefined && !this.queue.has(offset);
@@ -121,7 +121,7 @@ export class RunDispatcher {
     }
   }
 
-  /** Waits for the event log, because the lane may be ahead of what this process has read of it. */
+  /** Waits for the event log, because the lane may be ahead of what this process has read of the log. */
   private async findLater(): Promise<RunnableSource | undefined> {
     const { sourceId, deps } = this.options;
     await deps.follower.upToDate(FOLLOW_MS);

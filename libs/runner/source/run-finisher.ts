@@ -27,7 +27,7 @@ export class RunFinisher {
     const { sourceId, deps, committer, process } = this.options;
     const { headers, record } = invocation;
     const abandoned = (): void => deps.hostDeaths.end(headers.id);
-    // This runner has given up the source. The invocation is not acknowledged, so the next runner runs it again.
+    // This runner has stopped for the source. The invocation is not acknowledged, so the next runner runs it again.
     if (committer.abandonedFor) {
       left.held?.release();
       return abandoned();
@@ -51,7 +51,7 @@ export class RunFinisher {
     committer.push({ execution, outcome, invocation, committed, abandoned });
   }
 
-  /** Sends out an event that has waited, or a test event of an endpoint, without a run. */
+  /** Emits a delayed event that is due, or a test event of an endpoint, without a run. */
   finishDelayed(invocation: Invocation): void {
     const { sourceId, committer, deps } = this.options;
     const { headers } = invocation;
@@ -73,7 +73,7 @@ export class RunFinisher {
     this.options.committer.push(this.nothing(invocation));
   }
 
-  /** Finishes a repeat of an invocation that is in flight, which alone makes it known as done, or that was done before. */
+  /** Finishes a repeat of an invocation that is done or in flight. Only the first one makes its id known as done. */
   finishRepeat(invocation: Invocation): void {
     const committed = (): void => this.settle(invocation);
     this.options.committer.push({ ...this.nothing(invocation), repeat: true, committed });

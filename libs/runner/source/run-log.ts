@@ -3,9 +3,9 @@ import { type Finished } from './run-commit.js';
 import { type RunnerLogger, type RunnerSettings } from '../runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 
-/** Share of its limit from which a run or hook is slow (docs/reference/component-model.md#run-log). */
+/** Share of its time limit above which a run or hook counts as slow (docs/reference/component-model.md#run-log). */
 const SLOW_SHARE = 0.5;
-/** Lines of level `warn` a source writes in a minute. Code that always fails must not fill the operator's disk. */
+/** Most lines of level `warn` for one source in a minute. Code that always fails must not fill the operator's disk. */
 const WARNINGS_A_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
@@ -16,8 +16,8 @@ export interface RunLogOptions {
 }
 
 /**
- * Writes one line for each run and hook: at `warn` when it failed, was killed or was slow, else at `debug`. Unless debug is
- * on, a source writes a limited number a minute, and the next line counts those left out.
+ * Logs one line for each run and hook: at `warn` when it failed, was killed or was slow, otherwise at `debug`. Unless
+ * debug is on, the number of lines of a source in a minute is limited, and the next line counts those left out.
  */
 export class RunLog {
   private minuteBegan = -Infinity;
@@ -29,7 +29,7 @@ export class RunLog {
   /** @param refused error in place of the db changes that the commit refused */
   committed({ execution, outcome, invocation }: Finished, refused: UserError | undefined): void {
     const kind = execution.hook ? 'hook' : invocation?.headers.kind;
-    // A note of the platform is no run.
+    // A line of the platform itself belongs to no run.
     if (!outcome || kind === undefined) return;
     const { logger, sourceId } = this.options;
     const ms = outcome.endedAt - outcome.startedAt;

@@ -17,34 +17,34 @@ import { type SourceDefinition } from '#libs/sources/published.js';
 
 /** One execution of a source's code: an invocation, or a hook. */
 export interface Execution {
-  /** Invocation id, or an id made for the hook. */
+  /** Invocation id, or an id that was made for the hook. */
   readonly id: string;
-  /** Epoch milliseconds of the invocation, equal on a repeat. Absent without an invocation. */
+  /** Epoch milliseconds of the invocation, the same on a repeat. Absent without an invocation. */
   readonly at?: number | undefined;
   readonly sourceId: string;
   readonly componentId: string;
   readonly workspaceId: string;
-  /** Makes the JSON text of the event that `run` received, for the event of an error. `null` for a hook. */
+  /** Returns the JSON text of the event that `run` received, for the event of an error. `null` for a hook. */
   readonly event: () => string;
   readonly hops: number;
   readonly hook?: HookName;
   /** False for a deploy hook with `emit_on_deploy: false`, whose emits are dropped. */
   readonly emits: boolean;
-  /** Emits a sample event, which is marked and passes no deduplication. */
+  /** Set when it emits a sample event, which is marked and not deduplicated. */
   readonly test?: true;
-  /** Emit id of the event that it sends out after its wait. Such an event passed deduplication when it was emitted. */
+  /** Emit id of the delayed event that it emits. Such an event was deduplicated when the source emitted it. */
   readonly released?: string;
-  /** The event was passed on again by a replay. */
+  /** Set when a replay passed the event on again. */
   readonly replay?: true;
-  /** No list keeps what the execution leaves. */
+  /** Set when no list keeps the events of the execution. */
   readonly nostore?: true;
-  /** No listener gets what the execution leaves. */
+  /** Set when no listener gets the events of the execution. */
   readonly notrigger?: true;
 }
 
 export const noEvent = (): string => 'null';
 
-/** Execution of a source's code with the event `null`. */
+/** Makes the execution of a source's code with the event `null`. */
 export const executionOf = (
   sourceId: string,
   id: string,
@@ -54,7 +54,7 @@ export const executionOf = (
 ): Execution => ({ id, at, sourceId, componentId, workspaceId, event: noEvent, hops: 0, emits: true });
 
 export interface RunResult {
-  /** Records for the emitter's topic, in order. Built lazily, so that many can take several turns. Read once. */
+  /** Records for the emitter's topic, in order. Built when read, so that many can take several turns. Read once. */
   readonly records: Iterable<EmitRecord | RecordOf<DelayHeaders>>;
   /** Changed dedupe caches by channel; null for a forgotten one. */
   readonly dedupe: Readonly<Record<string, DedupeCache | null>>;
@@ -72,8 +72,8 @@ export interface RunResultContext {
 }
 
 /**
- * Records that an execution leaves, also one that threw: its emits, sorted by `ts` and deduplicated per channel, then
- * its log lines, then its error (docs/reference/component-model.md#log-order). Pure, except that it advances event ids.
+ * Returns the records of an execution, even of one that threw: its emits, sorted by `ts` and deduplicated per channel,
+ * its log lines, and its error (docs/reference/component-model.md#log-order). Pure, except that it advances event ids.
  */
 export const runResult = (execution: Execution, outcome: RunOutcome, context: RunResultContext): RunResult => {
   // 1. Sort the emits, oldest first. Those without `ts` count as now and keep their order.
@@ -200,7 +200,7 @@ const partsOf = ({ id, summary, ts }: EmitCall, test?: true): EventParts => ({
   ...(test === true ? { test: '1' } : {}),
 });
 
-/** JSON of a source error (docs/reference/component-model.md#error-event). Splices in the original event's text. */
+/** Makes the JSON of a source error (docs/reference/component-model.md#error-event) around the event's own text. */
 const errorEvent = (execution: Execution, error: UserError, at: number): string => {
   const context = {
     id: execution.id,
@@ -217,6 +217,6 @@ const errorEvent = (execution: Execution, error: UserError, at: number): string 
   const event = execution.event();
   const whole = `{"original_event":${event},${rest}`;
   if (bytesAbove(whole, RECORD_BYTES) === undefined) return whole;
-  // Each listener of errors adds its own error, so after many of them the event is too large to be passed on.
+  // Each listener of errors adds its own error, so after many of them the original event would be too large to pass on.
   return `{"original_event":null,"original_event_bytes":${Buffer.byteLength(event)},${rest}`;
 };

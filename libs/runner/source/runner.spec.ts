@@ -14,7 +14,7 @@ describe('runners of one installation', () => {
   });
   afterEach(() => world.close());
 
-  /** Commits as a former owner that has not noticed the loss of its source. */
+  /** Commits as a previous owner that has not noticed the loss of its source. */
   const commitBehindTheBack = async (sourceId: string): Promise<void> => {
     const { version, head } = await world.journal.load({ executable: sourceId });
     const changes = { parts: { 'db/stale': '1' }, inbox: [], records: [] };

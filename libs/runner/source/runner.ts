@@ -18,7 +18,7 @@ export interface Runner extends HookRunner {
   note(sourceId: string, text: string): Promise<void>;
   /** Ends the process of a deleted source and forgets its state in memory. */
   forget(sourceId: string): Promise<void>;
-  /** Starts no more runs and waits for those in flight, without limit or at most `withinMs`. The others come again. */
+  /** Starts no more runs and waits for those in flight, at most `withinMs`. The log redelivers the others. */
   close(withinMs?: number): Promise<void>;
 }
 
@@ -85,14 +85,14 @@ export const startRunner = async (deps: RunnerDependencies): Promise<Runner> => 
     },
 
     async close(withinMs): Promise<void> {
-      // Give up the lanes last. Until then no other process runs these sources, and finished runs are acknowledged.
+      // Releases the lanes last. Until then no other process runs these sources, and finished runs are acknowledged.
       await sources.close(withinMs);
       await consumer.close();
     },
   };
 };
 
-/** Groups a batch by source, because a lane of shared topics carries many. Each source keeps its order. */
+/** Groups a batch by source, because a lane of shared topics has many. Each source keeps its order. */
 const bySource = (batch: LaneBatch): ReadonlyMap<string, readonly Invocation[]> => {
   const groups = new Map<string, Invocation[]>();
   for (const record of batch.records) {

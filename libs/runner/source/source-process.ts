@@ -24,16 +24,16 @@ export interface SourceProcessOptions {
     SourceRunnerDependencies,
     'binder' | 'blobs' | 'packages' | 'clock' | 'logger' | 'metrics' | 'settings' | 'sandboxes'
   >;
-  /** Knows the last committed content of `$.service.db`, and whether this process still runs the source. */
+  /** Has the last committed content of `$.service.db`, and knows whether this process still runs the source. */
   readonly committer: Pick<RunCommitter, 'abandonedFor' | 'state'>;
   readonly waiting: Pick<WaitingTold, 'tell'>;
-  /** Resolves when nothing runs and nothing is uncommitted. */
+  /** Resolves when nothing runs and everything is committed. */
   readonly untilIdle: () => Promise<void>;
-  /** Takes what code of this definition left in `$logs` after its run. */
+  /** Receives log lines that code of this definition wrote after its run. */
   readonly onLate: (workspaceId: string, definition: SourceDefinition, outcome: RunOutcome) => void;
 }
 
-/** Sandbox process of one source, bound to one definition at a time and started on demand. */
+/** Sandbox process of one source, started on demand and bound to one definition at a time. */
 export class SourceProcess {
   private boundTo: string | undefined;
   private boundVersion = '';
@@ -48,7 +48,9 @@ export class SourceProcess {
     return this.secrets;
   }
 
-  /** Ends a process of another definition first, once its runs are committed, so the next one gets the complete db. */
+  /**
+   * First ends a process of another definition, once its runs are committed, so that the next one has all of the db.
+   */
   sandboxFor(workspaceId: string, definition: SourceDefinition): Promise<Sandbox> {
     const { sourceId, deps, waiting, untilIdle } = this.options;
     const wanted = fingerprint(definition);
@@ -72,7 +74,7 @@ export class SourceProcess {
     });
   }
 
-  /** Runs a hook in a process of this definition. Retries when the process was gone before the hook started. */
+  /** Runs a hook in a process of this definition. Retries when the process died before the hook started. */
   async hook(
     workspaceId: string,
     definition: SourceDefinition,
@@ -91,18 +93,18 @@ export class SourceProcess {
     }
   }
 
-  /** Makes the process give back the runs that it has not started. */
+  /** Makes the process return the runs that it has not started. */
   drain(): void {
     this.latest?.drain();
   }
 
-  /** Ends the process. The next run starts another one, with the committed db. Idempotent. */
+  /** Ends the process. The next run starts another one with the committed db. Idempotent. */
   async end(): Promise<void> {
     const { sourceId, deps } = this.options;
     await deps.sandboxes.drop(sourceId);
   }
 
-  /** Starts to end the process. Logs a failure. */
+  /** Ends the process without waiting, and logs a failure. */
   endSoon(): void {
     const { sourceId, deps } = this.options;
     this.end().catch((error: unknown) => {
@@ -111,7 +113,7 @@ export class SourceProcess {
     });
   }
 
-  /** Gives the author the reason for which a token was not refreshed. */
+  /** Passes on to the author the reason why a token was not refreshed. */
   private async refreshed(expired: Promise<void>): Promise<void> {
     try {
       await expired;

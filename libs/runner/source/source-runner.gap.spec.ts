@@ -7,7 +7,7 @@ describe('a run that takes long while those after it are done', () => {
   it('holds further runs of its source once thousands are done beyond it, until it ends', async () => {
     const t = sourceWorld();
     const runner = await t.load();
-    // More than may be done beyond the gap, with those in flight at that moment.
+    // More than may be done beyond the gap, including those in flight when the limit is reached.
     const count = MOST_ABOVE + 256;
     await runner.accept(Array.from({ length: count }, (_, offset) => t.invocation(offset)));
     await until(() => t.sandboxes.length === 1);

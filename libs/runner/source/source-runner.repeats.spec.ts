@@ -4,7 +4,7 @@ import { definition, sourceWorld, until } from './testing/source-world.js';
 
 const MS = 1_700_000_000_000;
 
-/** The invocation that a subscription makes of the emitter's nth emit. */
+/** The invocation for the emitter's nth emit by a subscription. */
 const passedOn = (n: number, emitter = 'dc_a', subscription = 'sub_1') => ({
   kind: 'emit' as const,
   id: `inv_${emitter}_${n}_${subscription}`,
@@ -13,14 +13,14 @@ const passedOn = (n: number, emitter = 'dc_a', subscription = 'sub_1') => ({
   event: `${MS + n}-0`,
 });
 
-/** What the lane of the source holds, by offset, and a runner after each crash. */
+/** The lane of the source by offset, and a runner after each crash. */
 const listener = () => {
   const lane: Record<string, string>[] = [];
   let t = sourceWorld({ auto: () => ok() });
   const runs: string[] = [];
   return {
     lane,
-    /** Gives the whole lane to a new process, and returns the ids of what it ran. */
+    /** Runs the whole lane in a new process, and returns the ids that it ran. */
     runAll: async (): Promise<readonly string[]> => {
       t = sourceWorld({ journal: t.journal, auto: () => ok() });
       const runner = await t.load();
@@ -89,7 +89,7 @@ describe('repeats of emits', () => {
     await until(() => t.acked.length === 3);
     const after = sourceWorld({ journal: t.journal, auto: () => ok() });
     const second = await after.load();
-    // The router sends all of them again, behind what the crash left.
+    // The router publishes all of them again, behind what the crash left.
     await second.accept([...all, ...all].map((n, offset) => after.invocation(offset, passedOn(n))));
     await until(() => after.acked.length === 20);
     expect(after.sandboxes[0]?.started).toEqual([0, 1, 3, 4, 6, 7, 9].map((n) => passedOn(n).id));

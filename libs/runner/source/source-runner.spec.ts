@@ -313,7 +313,7 @@ describe('source runner', () => {
     const [line] = t.journal.records.slice(before);
     expect(JSON.parse(line?.value ?? '')).toEqual({ k: 'warning', ts: faraway, msg: 'lost: ********' });
     expect(line?.headers).toMatchObject({ channel: '$logs', emitter: 'dc_1', workspace: 'o_1' });
-    // A child must not move the ids of events with the time that it gives.
+    // A child must not shift the ids of events by the time that it reports.
     expect(Number(line?.headers['id']?.split('-')[0])).toBeLessThan(10_000);
   });
 

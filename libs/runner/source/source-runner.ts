@@ -36,7 +36,7 @@ export class SourceRunner implements ExecutableRunner {
   private closed = false;
   private waitingUntilIdle: (() => void)[] = [];
 
-  /** Makes the parts in the order in which they need each other. A call back to a later part goes over the runner. */
+  /** Makes the parts in the order of their dependencies. A call back to a later part goes through the runner. */
   private constructor(
     readonly sourceId: string,
     private readonly deps: SourceRunnerDependencies,
@@ -128,7 +128,7 @@ export class SourceRunner implements ExecutableRunner {
     this.say((now) => loggedOutcome({ k: 'console.error', ts: now, msg }, now), executionId);
   }
 
-  /** Commits what belongs to no run. */
+  /** Commits an outcome that belongs to no run. */
   private say(outcomeAt: (now: number) => RunOutcome, given?: string): void {
     const source = this.deps.sources.find(this.sourceId);
     if (!source || this.closed) return;
@@ -139,11 +139,11 @@ export class SourceRunner implements ExecutableRunner {
     this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined });
   }
 
-  /** Commits what code left after its run. The definition may be one that the event log does not hold yet. */
+  /** Commits what code wrote after its run. The event log may not have the definition yet. */
   private late(workspaceId: string, definition: SourceDefinition, outcome: RunOutcome): void {
     const id = newId('inv', this.deps.clock.now());
     const execution = executionOf(this.sourceId, id, definition, workspaceId);
-    // The end of the run may have arrived in the same bytes, and its own lines come first.
+    // The end of the run may have arrived in the same frame, and its own lines come first.
     setImmediate(() => this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined }));
   }
 
@@ -154,8 +154,8 @@ export class SourceRunner implements ExecutableRunner {
   }
 
   /**
-   * Stops accepting and waits until running invocations are committed, at most `withinMs`. The others are neither
-   * committed nor acknowledged, so they stay in the log.
+   * Accepts no more invocations, and waits at most `withinMs` until those that run are committed. The others are
+   * neither committed nor acknowledged, so the log redelivers them.
    */
   async close(withinMs?: number): Promise<void> {
     this.closed = true;
@@ -175,7 +175,7 @@ export class SourceRunner implements ExecutableRunner {
     return unfinished;
   }
 
-  /** Ends the runner without committing what still runs. */
+  /** Ends the runner without committing the runs in flight. */
   private abandon(reason: Error): void {
     this.closed = true;
     this.dispatcher.clear();
@@ -214,7 +214,7 @@ export class SourceRunner implements ExecutableRunner {
     }
   }
 
-  /** True when nothing runs and nothing is uncommitted. */
+  /** True when nothing runs and everything is committed. */
   private isIdle(): boolean {
     return this.dispatcher.isIdle && !this.committer.busy();
   }
@@ -226,7 +226,7 @@ export class SourceRunner implements ExecutableRunner {
     });
   }
 
-  /** Ends the waits for idleness if it is idle, or if nothing more will be committed. */
+  /** Ends the waits for idleness when the runner is idle, or when nothing more will be committed. */
   private resumeIfIdle(): void {
     if (!this.committer.abandonedFor && !this.isIdle()) return;
     for (const resume of this.waitingUntilIdle.splice(0)) resume();

@@ -6,7 +6,7 @@ export type DedupeCache =
   | { readonly strategy: 'greatest'; readonly max: number }
   | { readonly strategy: 'last'; readonly id: string };
 
-/** What a source carries from run to run, besides its place in the lane. */
+/** State of a source from run to run, besides its place in the lane. */
 export interface SourceState {
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
   /** Content of `$.service.db`, JSON text by key. */
@@ -22,7 +22,7 @@ export interface SourceChanges {
 const DEDUPE = 'dedupe/';
 const DB = 'db/';
 
-/** The changes as parts of the source's stored state. */
+/** Returns the changes as parts of the source's stored state. */
 export const partsOf = ({ dedupe, db }: SourceChanges): Readonly<Record<string, string | null>> => {
   const parts: Record<string, string | null> = {};
   for (const [channel, cache] of Object.entries(dedupe))

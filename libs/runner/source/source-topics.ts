@@ -13,11 +13,11 @@ export interface SourceTopicsDependencies {
   readonly ticks: TickStore;
   readonly delayed: Pick<DelayedEvents, 'removeRange'>;
   readonly due: Pick<DueStore, 'removeOwner'>;
-  /** Ends the source's process. The source writes nothing afterwards. */
+  /** Ends the source's process, after which the source writes nothing. */
   readonly forget: (sourceId: string) => Promise<void>;
 }
 
-/** Creates and removes a source's topics, journal, ticks and waiting events together with the source. */
+/** Creates and removes a source's topics, journal, ticks and delayed events together with the source. */
 export const sourceTopics = ({
   log,
   topics,
@@ -34,7 +34,7 @@ export const sourceTopics = ({
   },
 
   async remove(sourceId) {
-    // Deleting the topic revokes the lane, so no new invocation arrives. Then the runner ends, and its state goes last.
+    // Deleting the topic revokes the lane, so no new invocation arrives. Then the runner ends, and last the state.
     for (const { topic } of topics.ownedBy(sourceId)) await log.deleteTopic(topic);
     await forget(sourceId);
     await journal.drop(sourceId);

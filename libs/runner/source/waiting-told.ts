@@ -5,7 +5,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 
 /**
  * Age in milliseconds at which a count is read again, because releases and cancellations lower it. A high count is read
- * each time, so that no `$emit` is refused for an old one.
+ * each time, so that no `$emit` is refused because of a stale one.
  */
 const FRESH_MS = 250;
 
@@ -24,7 +24,7 @@ export class WaitingTold implements Pick<DelayedEvents, 'usage'> {
 
   constructor(private readonly options: WaitingToldOptions) {}
 
-  /** Called by a commit with events that wait. From then on the process is told what has changed. */
+  /** Called by a commit with delayed events. From then on the process must learn of changes. */
   async usage(sourceId: string): Promise<WaitingEvents> {
     this.someMayWait = true;
     const waiting = await this.options.delayed.usage(sourceId);
@@ -32,7 +32,7 @@ export class WaitingTold implements Pick<DelayedEvents, 'usage'> {
     return waiting;
   }
 
-  /** Undefined when the process knows enough. Otherwise resolves once it is told. Call it before each group of runs. */
+  /** Call before each group of runs. Undefined when the process has a fresh count; else resolves once it has one. */
   tell(sandbox: Sandbox): Promise<void> | undefined {
     return this.toldTo === sandbox && this.isFresh() ? undefined : this.readAndTell(sandbox);
   }

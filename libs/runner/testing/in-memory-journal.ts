@@ -18,10 +18,10 @@ import {
 
 const EMPTY: StoredState = { version: 0, head: '', parts: {} };
 
-/** Number of a state's newest invocation ids that are remembered. */
+/** Number of the newest invocation ids that are remembered for a state. */
 const REMEMBERED = 1_000;
 
-/** A RunJournal for specs, with failures on demand. Commits survive a new runner, as after a crash. */
+/** In-memory RunJournal for specs, with failures on demand. Commits survive a new runner, as after a crash. */
 export class InMemoryJournal implements RunJournal {
   readonly states = new Map<string, StoredState>();
   readonly remembered = new Map<string, Set<string>>();
@@ -40,12 +40,12 @@ export class InMemoryJournal implements RunJournal {
   /** @param log receives the records of each commit together with its state. */
   constructor(private readonly log = new InMemoryStreamLog()) {}
 
-  /** Records of all commits, also those whose topic does not exist. */
+  /** Records of all commits, including those whose topic does not exist. */
   get records(): readonly LogRecord[] {
     return this.commits.flatMap(({ records }) => records);
   }
 
-  /** Where an executable is in its lane. */
+  /** Progress of an executable in its lane. */
   laneOf(executable: string): LaneState {
     return laneStateOf(this.states.get(executable) ?? EMPTY);
   }

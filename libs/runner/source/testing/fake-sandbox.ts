@@ -13,9 +13,9 @@ export const ok = (over: Partial<RunOutcome> = {}): RunOutcome => ({
 });
 
 export interface Script {
-  /** Gives the outcome of each run. When absent, the spec ends runs itself. */
+  /** Returns the outcome of each run. Without it the spec ends runs itself. */
   readonly auto?: (request: RunRequest) => RunOutcome;
-  /** Gives the outcome of hooks. By default they emit and store something at once. */
+  /** Returns the outcome of hooks. By default they emit and store something at once. */
   readonly hook?: (hook: ProcessCall, timeoutMs: number) => Promise<RunOutcome>;
 }
 
@@ -65,7 +65,7 @@ export class FakeSandbox implements Sandbox {
     this.toldWaiting.push(events);
   }
 
-  /** Gives back the runs beyond the concurrency limit, as not started. */
+  /** Returns the runs beyond the concurrency limit as not started. */
   drain(): void {
     this.living = false;
     for (const [id, { reject }] of [...this.pending].slice(this.spec.concurrency)) {
@@ -87,7 +87,7 @@ export class FakeSandbox implements Sandbox {
     this.pending.delete(id);
   }
 
-  /** Dies before it has started any of its runs. */
+  /** Dies before any of its runs has started. */
   die(): void {
     this.living = false;
     for (const { reject } of this.pending.values()) reject(new SandboxGone('dc_1', 'killed'));
