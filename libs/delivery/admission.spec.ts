@@ -15,7 +15,7 @@ const SETTINGS = { ...DEFAULT_WEBHOOK_SETTINGS, concurrency: 4, maxAgeMs: 60_000
 let now: number;
 let targets: Map<string, WebhookTarget>;
 let errors: string[];
-/** Resolves when the directory holds the whole event log. */
+/** Resolves when the directory has applied the whole event log. */
 let holdAll: FreshTables['holdAll'];
 let admission: Admission;
 

@@ -52,7 +52,7 @@ export class EventOrder {
     return last + 1;
   }
 
-  /** Call when a delivery goes to the due store. */
+  /** Call when a delivery is put into the due store. */
   waits(delivery: Delivery, dueAt: number): void {
     const known = this.webhooks.get(delivery.headers.webhook);
     if (!known) return;

@@ -9,7 +9,7 @@ export const sortableEventId = (id: string): string | undefined => {
 /** First sequence number of the router's error events, higher than a runner assigns within one millisecond. */
 export const ROUTER_SEQUENCE = 1_000_000;
 
-/** Sortable form of an id that a source's runner assigned, in whose order its lane is. Undefined for other ids. */
+/** Sortable form of an id that a source's runner assigned, which is the order of its lane. Undefined for other ids. */
 export const orderedEventId = (id: string): string | undefined =>
   Number(id.slice(id.indexOf('-') + 1)) < ROUTER_SEQUENCE ? sortableEventId(id) : undefined;
 
