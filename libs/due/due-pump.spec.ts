@@ -87,7 +87,7 @@ describe('the due pump, while the lane of one webhook cannot be written', () => 
     expect(valuesOf('wh_on')).toEqual(numbers(3));
   });
 
-  it('keeps their order over refusals and entries that come meanwhile, and publishes each once', async () => {
+  it('keeps their order over refusals and entries that arrive in the meantime, and publishes each once', async () => {
     const { log, due, errors, start, valuesOf } = await world('wh_off');
     log.hang('deliveries.wh_off');
     await due.put(several('wh_off', 3));
@@ -220,7 +220,7 @@ describe('the due pump', () => {
     expect(valuesOf('wh_1')).toEqual(['700', ...numbers(601).slice(1)]);
   });
 
-  it('publishes at its time what this process puts, without another look at the store', async () => {
+  it('publishes on time an entry that this process puts, without another read of the store', async () => {
     const { due, time, start, valuesOf } = await world('wh_1');
     start();
     await turns();
@@ -290,7 +290,7 @@ describe('the due pump', () => {
     );
   });
 
-  it('leaves waiting what was put again while its record was on its way', async () => {
+  it('leaves an entry waiting that was put again while its record was in flight', async () => {
     const { due, time, start, valuesOf } = await world('wh_1');
     await due.put([entry('wh_1', 1)]);
     let puts = 0;

@@ -104,7 +104,7 @@ describe('events that wait, in the lane of their source', () => {
     }
   });
 
-  it('take their alarms along when they are cancelled, and end one that comes although they are gone', async () => {
+  it('lose their alarms when they are cancelled, and an alarm that arrives after them is removed', async () => {
     const { alarms, route, released } = await world();
     await route(delay(1), delay(2), delay(3));
     await route(cancel({ start: '2-0' }));

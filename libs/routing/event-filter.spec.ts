@@ -79,12 +79,12 @@ describe('the examination of an event', () => {
     expect(() => examined('not JSON', { a: 1 })).toThrow(SyntaxError);
   });
 
-  it('passes on what is too large to look at', () => {
+  it('passes on an event that is too large to examine', () => {
     expect(examined(JSON.stringify({ a: 'x'.repeat(MAX_EXAMINED_CHARS) }), { a: 1 })).toBe(true);
   });
 
   // docs/reference/limits.md#filter-work
-  it('goes on in later turns, where it stopped, when a turn has done its work', async () => {
+  it('continues in later turns where it stopped when the budget of a turn is spent', async () => {
     const value = JSON.stringify({ x: 'a'.repeat(1_000) });
     const turns = new Turns(1_500);
     const examination = new Examination(value, turns);

@@ -76,7 +76,7 @@ describe('the router, while the lane of one listener cannot be written', () => {
     expect(valuesOf('wh_off')).toEqual(numbers(3));
   });
 
-  it('gives it up when another router takes the lane, which routes all of it', async () => {
+  it('leaves the lane to another router that claims it, which routes all of it', async () => {
     const { log, start, valuesOf } = await world();
     await log.publish(emits(3));
     const first = await start();
@@ -89,7 +89,7 @@ describe('the router, while the lane of one listener cannot be written', () => {
     expect([...new Set(valuesOf('wh_off'))]).toEqual(numbers(3));
   });
 
-  it('publishes nothing twice when a batch comes again for another reason', async () => {
+  it('publishes nothing twice when a batch is redelivered for another reason', async () => {
     const { log, delayed, start, valuesOf } = await world();
     let refusals = 0;
     delayed.beforeChange = () => {

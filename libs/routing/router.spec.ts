@@ -92,7 +92,7 @@ describe('the router', () => {
     expect(routes?.route(emit(3, {}, '{"x":"b3"}'))).toHaveLength(2);
   });
 
-  it('gives no listener an event that its sender wants to trigger nothing', async () => {
+  it('passes an event with x-pd-notrigger on to no listener', async () => {
     const { log, start } = await world(['dc_a', 'dc_b'], ['dc_a', 'wh_1']);
     await log.publish([emit(1, { notrigger: '1' }), emit(2)]);
     const router = await start();
@@ -171,7 +171,7 @@ describe('the router', () => {
     expect(await recordsOf('deliveries.wh_1')).toHaveLength(10);
   });
 
-  it('gives every delivery its own id, by emit and subscription', async () => {
+  it('derives the id of a delivery from emit and subscription', async () => {
     const { log, start, recordsOf } = await world(['dc_a', 'wh_1'], ['dc_*', 'wh_1']);
     await log.publish([emit(1), emit(2)]);
     await drained(await start());
@@ -281,7 +281,7 @@ describe('the router', () => {
       expect(log.uncommitted('router', topics.emits('dc_a'))).toBe(1);
     });
 
-    it('gives up a growing loop, tells its emitter once, and routes on', async () => {
+    it('drops the emits of a growing loop, reports it once to the emitter, and routes on', async () => {
       const { log, start, recordsOf } = await world(
         ['dc_a', 'dc_b'],
         ['dc_b', 'dc_a'],
@@ -364,7 +364,7 @@ describe('the router', () => {
       });
     });
 
-    it('tells webhooks that listen to errors, and lets no source loop through its errors', async () => {
+    it('reports to webhooks that listen to errors, and lets no source loop through its errors', async () => {
       const { log, start, recordsOf } = await world(
         ['dc_a', 'dc_a'],
         ['dc_a', 'dc_a', '$errors'],

@@ -38,7 +38,7 @@ describe('notes of runs in flight', () => {
     expect(notes.isSuspect('a')).toBe(false);
   });
 
-  it('give up a run that killed the host three times while it ran alone, and no other', async () => {
+  it('end a run that killed the host three times while it ran alone, and no other', async () => {
     dieDuring('killer', 2);
     for (let n = 0; n < 3; n++) {
       const notes = start();

@@ -14,7 +14,7 @@ describe('the queue of invocations', () => {
   });
   const add = (...added: number[]): void => added.forEach((offset) => void queue.add(invocation(offset)));
 
-  it('gives a batch from the front, at most as many as asked for', () => {
+  it('returns a batch from the front, at most as many as asked for', () => {
     add(0, 1, 2);
     expect(offsets(queue.shiftBatch(2, () => false))).toEqual([0, 1]);
     expect(offsets(queue.shiftBatch(2, () => false))).toEqual([2]);
@@ -39,7 +39,7 @@ describe('the queue of invocations', () => {
     expect(offsets(queue.clear())).toEqual([1, 7]);
   });
 
-  it('holds back ticks of a timer that runs, and gives the latest one when the run ends', () => {
+  it('holds back ticks of a timer that runs, and returns the latest one when the run ends', () => {
     const absorbed = [tick(0), tick(1), tick(2)].map((each) => queue.add(each)?.record.offset);
     queue.add(tick(3, 'other'));
     expect(absorbed).toEqual([undefined, undefined, 1]);

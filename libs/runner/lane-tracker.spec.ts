@@ -42,7 +42,7 @@ describe('lane tracker', () => {
     expect(lane.isDone(0)).toBe(false);
   });
 
-  it('tells the progress after more records without counting them as done', () => {
+  it('returns the progress after more records without counting them as done', () => {
     const lane = fresh();
     for (const offset of [0, 1, 2, 3]) lane.admit({ offset });
     lane.finish({ offset: 2 });
@@ -70,7 +70,7 @@ describe('lane tracker', () => {
     expect(lane.progress()).toEqual({ through: 10, above: [] });
   });
 
-  describe('when the log gives out offsets again', () => {
+  describe('when the log assigns offsets again', () => {
     const at = (offset: number, epoch: number, id = 'one') => ({ offset, origin: { id, epoch } });
 
     it('runs records that took the place of done ones, and forgets what was done above them', () => {
@@ -90,7 +90,7 @@ describe('lane tracker', () => {
       expect(lane.progress()).toEqual({ through: 0, above: [], origin: { id: 'two', epoch: 0 } });
     });
 
-    it('goes on through a change of the leader, and knows redelivered records of earlier ones', () => {
+    it('continues after a change of the leader, and knows redelivered records of earlier ones', () => {
       const lane = new LaneTracker({ through: 10, above: [], origin: { id: 'one', epoch: 3 } });
       expect(lane.admit(at(11, 5))).toBe(true);
       lane.finish(at(11, 5));

@@ -49,7 +49,7 @@ describe('a mask of secrets', () => {
     expect(new SecretMask(['abcd\ud800']).text('x')).toBe('x');
   });
 
-  it('covers secrets that overlap, and a long one as far as the text goes on like it', () => {
+  it('masks secrets that overlap, and a long one as far as the text matches it', () => {
     const long = `-----KEY-----${'x'.repeat(200)}`;
     const mask = new SecretMask(['abcdef', 'defghi', long, `${long}yz`]);
     expect(mask.text('1 abcdefghi 2 abcdefabcdef 3')).toBe('1 ******** 2 **************** 3');

@@ -19,7 +19,7 @@ describe('the scheduler, while ticks cannot be written', () => {
     expect(await timesOf()).toEqual([60, 120]);
   });
 
-  it('gives the other timers their ticks while the lane of one source cannot be written', async () => {
+  it('publishes the ticks of other timers while the lane of one source cannot be written', async () => {
     const { log, time, sources, failures, start, timesOf } = await world();
     const scheduler = await start();
     const atB = (count: number) => () => log.recordsOf('invocations.dc_b').length === count;

@@ -129,7 +129,7 @@ describe('the scheduler', () => {
     });
   });
 
-  it('never publishes one scheduled time twice, however the source changes meanwhile', async () => {
+  it('never publishes one scheduled time twice, however the source changes in the meantime', async () => {
     const { time, sources, start, given } = await world();
     let scheduler = await start();
     sources.set('dc_a', [every(15)], START, true);
@@ -192,7 +192,7 @@ describe('the scheduler', () => {
     expect(scheduler.metrics).toMatchObject({ ticks: 0, dropped: 1 });
   });
 
-  it('holds one alarm for 10,000 timers, reads the clock every minute, and writes ticks in batches', async () => {
+  it('has one alarm for 10,000 timers, reads the clock every minute, and writes ticks in batches', async () => {
     const { log, time, sources, start } = await world();
     for (let i = 0; i < 10_000; i++) sources.set(`dc_${i}`, [every(3_600 + (i % 100))], START);
     const scheduler = await start();

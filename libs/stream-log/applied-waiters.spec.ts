@@ -15,7 +15,7 @@ describe('AppliedWaiters', () => {
     expect(waiters.size).toBe(0);
   });
 
-  it('resolves to false when time is over, and for all when it gives up', async () => {
+  it('resolves to false after the time limit, and for all callers after giveUp', async () => {
     const waiters = new AppliedWaiters();
     const [soon, late] = [waiters.wait('a', 1, 1), waiters.wait('a', 1, LONG)];
     expect(await soon).toBe(false);

@@ -11,7 +11,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => atte
 const countsOf = (attempts: Parameters<typeof packAttempts>[0]) => packAttempts(attempts).map(({ count }) => count);
 
 describe('the records of attempts', () => {
-  it('hold one attempt as a record of its own', () => {
+  it('are records of their own for a single attempt', () => {
     const packed = packAttempts([attemptAt(1)]);
     expect(packed).toEqual([{ record: attemptRecord(attemptAt(1)), count: 1 }]);
     expect(packed[0]?.record).toEqual({
@@ -34,7 +34,7 @@ describe('the records of attempts', () => {
     expect(attemptsOf(attemptRecord(failed))).toEqual([failed]);
   });
 
-  it('hold several attempts of a webhook, with all that one holds', () => {
+  it('contain several attempts of a webhook, each with all of its fields', () => {
     const attempts = [attemptAt(1), failed, attemptAt(3, { channel: 'ü', value: { responseSnippet: '"\u0000\n' } })];
     const [packed, ...more] = packAttempts(attempts);
     expect(more).toEqual([]);
@@ -42,7 +42,7 @@ describe('the records of attempts', () => {
     expect(packed && attemptsOf(packed.record)).toEqual(attempts);
   });
 
-  it('have no id when they hold several', () => {
+  it('have no id with several attempts', () => {
     const [packed] = packAttempts(numbered(2));
     expect(packed?.record.headers['id']).toBeUndefined();
   });

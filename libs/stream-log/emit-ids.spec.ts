@@ -33,7 +33,7 @@ describe('emit ids', () => {
     }
   });
 
-  it('tell the second of the execution, seldom the one before', () => {
+  it('contain the second of the execution, rarely the one before', () => {
     const at = Date.UTC(2026, 0, 1);
     const times = Array.from({ length: 2_000 }, (_, n) => timeOfEmitId(emitIds(`inv_${n}`, at + 999)(n)));
     expect(new Set(times)).toEqual(new Set([at]));

@@ -10,7 +10,7 @@ afterEach(() => keeping?.stop());
 
 // docs/adr/0011
 describe.each(['per_emitter', 'shared'])('the fixed topics of the layout %s', (layout) => {
-  it('are made anew when somebody deletes them, with a line for each', async () => {
+  it('are created again after a deletion, with a log line for each', async () => {
     const log = new InMemoryStreamLog();
     const topics = topicPolicy(loadConfig({ SLUICE_TOPICS: layout, SLUICE_SMTP_URL: 'smtp://m.example.com' }));
     await createFixedTopics(log, topics);

@@ -50,7 +50,7 @@ describe('GatheredBatches', () => {
     expect(took).toEqual([['a3', 'b1']]);
   });
 
-  it('is due now for a batch that somebody waits for, and when hurried', () => {
+  it('is due now for a batch that a caller waits for, and when hurried', () => {
     const { gathered, took } = gathering({ gatherMs: LONG });
     gathered.add(batchOf('a', ['1']), true);
     jest.advanceTimersByTime(5);
@@ -60,7 +60,7 @@ describe('GatheredBatches', () => {
     expect(took).toEqual([['a1'], ['b1']]);
   });
 
-  it('takes no more characters at once than one write may hold, but at least one lane, and goes on with the others', () => {
+  it('shifts no more characters than one write may contain, but at least one lane, and then the others', () => {
     const { gathered, took } = gathering({ gatherMs: LONG });
     const large = 'x'.repeat(3 << 20);
     for (const [lane, value] of [

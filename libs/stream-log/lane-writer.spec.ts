@@ -113,7 +113,7 @@ describe('the writer of lanes', () => {
     expect(lines).toEqual(['off has no leader: the log refuses records: they are published again until it takes them']);
   });
 
-  it('drops what nobody wants any more', async () => {
+  it('drops records that are no longer wanted', async () => {
     const { log, writer, write, settled, valuesOf } = await world();
     log.hang('off');
     let isWanted = true;

@@ -95,7 +95,7 @@ const ROUNDS = 40;
 const numbered = (n: number): string => String(n).padStart(3, '0');
 
 describe('processes of one read model', () => {
-  it('share its lanes, hand them over and take them over, and leave what a rebuild makes', async () => {
+  it('share its lanes, release and claim them, and leave what a rebuild makes', async () => {
     await world.topics(...NAMES);
     const applied = new Set<string>();
     const telling = (name: string): Partial<LaneWrites> => ({
@@ -143,7 +143,7 @@ describe('processes of one read model', () => {
     expect(await world.shown('a')).toEqual(['2', '1']);
   });
 
-  it('take a lane over only when a write of its former owner has ended', async () => {
+  it('claim a lane only after a write of its previous owner has ended', async () => {
     await world.topics('a', 'b');
     let [inHand, goOn] = [(): void => undefined, (): void => undefined];
     const reached = new Promise<void>((resolve) => (inHand = resolve));

@@ -129,7 +129,7 @@ describe('bounds of wider groups', () => {
 });
 
 describe('StreamProjector', () => {
-  it('applies all lanes and tells when a record is applied', async () => {
+  it('applies all lanes and reports when a record is applied', async () => {
     const { log, start, shown } = await world('a', 'b');
     const projector = await start();
     await log.publish([...put('a', '1', '2'), ...put('b', '1')]);
@@ -154,7 +154,7 @@ describe('StreamProjector', () => {
     expect(batches.length).toBeLessThan(5);
   });
 
-  it('takes a burst of one lane in a few writes, so that it keeps up with a source that never rests', async () => {
+  it('applies a burst of one lane in a few writes, so that it keeps up with a source that never rests', async () => {
     const { log, readModels, start } = await world('a');
     await log.publish(Array.from({ length: 4_000 }, (_, n) => put('a', String(n).padStart(4, '0'))).flat());
     const batches = batchesOf(readModels);

@@ -51,7 +51,7 @@ describe('hooks that arrive over the lane', () => {
     expect(t.sandboxes.map(({ spec }) => spec.bundleFile)).toEqual(['/blobs/next']);
   });
 
-  it('do not hold up the lane, so later records run meanwhile with the hook’s definition', async () => {
+  it('do not hold up the lane, so later records run with the hook’s definition', async () => {
     const { hook, ends } = heldHooks();
     const t = sourceWorld({ hook, auto: () => ok() });
     const runner = await t.load();

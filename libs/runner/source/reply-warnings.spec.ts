@@ -9,7 +9,7 @@ const words = (over: Partial<InvocationHeaders>, outcome: Parameters<typeof ok>[
   warnedOfReply(ok(outcome), invocationHeaders('inv_1', over)).logs;
 
 describe('a line on the reply of a run', () => {
-  it('tells of one that never came, that came too late, and that nobody awaits', () => {
+  it('warns of one that never came, that came too late, and that no caller awaits', () => {
     const own = { k: 'console.log', ts: 1, msg: 'own' };
     expect(words({ respond: 'here' }, { logs: [own] })).toEqual([
       own,

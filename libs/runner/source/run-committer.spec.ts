@@ -121,7 +121,7 @@ describe('a commit that the journal cannot write', () => {
     expect(committer.busy()).toBe(false);
   });
 
-  it('is given up at once when the runner is abandoned, without waiting for the end of the pause', async () => {
+  it('ends at once when the runner is abandoned, without waiting for the end of the pause', async () => {
     const abandoned = jest.fn();
     const { committer } = world({
       journal: () => {

@@ -96,7 +96,7 @@ describe('repeats of emits', () => {
   });
 });
 
-describe('a repeat that nobody recognises', () => {
+describe('a repeat that no guard recognizes', () => {
   it.each([
     ['of an emit', { kind: 'emit', at: '1767225600000' }],
     ['of a tick', { kind: 'timer', prop: 'timer', at: '1767225600000' }],

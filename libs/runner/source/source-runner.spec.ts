@@ -79,7 +79,7 @@ describe('source runner', () => {
     expect(t.sandboxes).toHaveLength(1);
   });
 
-  it('retries while the store cannot write, acknowledges nothing meanwhile, and loses nothing', async () => {
+  it('retries while the store cannot write, acknowledges nothing until then, and loses nothing', async () => {
     const t = sourceWorld({ auto: () => ok({ emits: [{ payload: '1', channel: '' }] }) });
     t.journal.failures = 2;
     const runner = await t.load();
@@ -131,7 +131,7 @@ describe('source runner', () => {
     expect(t.journal.records).toHaveLength(1);
   });
 
-  it('runs one tick of a timer at a time, and merges those that arrive meanwhile', async () => {
+  it('runs one tick of a timer at a time, and merges those that arrive in the meantime', async () => {
     const t = sourceWorld();
     const tick = (offset: number) => t.invocation(offset, { kind: 'timer', prop: 'timer', id: `tick_${offset}` });
     const runner = await t.load();
@@ -380,7 +380,7 @@ describe('source runner', () => {
     expect(turns).toEqual(['inv_0', 'alone inv_1', 'inv_2']);
   });
 
-  it('gives up a run that killed the host each time, with an error, and does the runs around it', async () => {
+  it('ends a run that killed the host each time, with an error, and runs those around it', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const hostDeaths: HostDeaths = {
       ...NO_HOST_DEATHS,

@@ -21,8 +21,8 @@ const world = () => {
   return { state, told, sandbox };
 };
 
-describe('what a process is told of the events that wait', () => {
-  it('is told once to each process while none wait', async () => {
+describe('the number of delayed events', () => {
+  it('reaches each process once while none wait', async () => {
     const { state, told, sandbox } = world();
     const [first, second] = [sandbox(), sandbox()];
     await told.tell(first);
@@ -33,7 +33,7 @@ describe('what a process is told of the events that wait', () => {
     expect(state.reads).toBe(2);
   });
 
-  it('is told again while some wait, at most once in 250 ms', async () => {
+  it('reaches it again while some wait, at most once in 250 ms', async () => {
     const { state, told, sandbox } = world();
     const process = sandbox();
     state.waiting = SOME;
@@ -48,7 +48,7 @@ describe('what a process is told of the events that wait', () => {
     expect(told.tell(process)).toBeUndefined();
   });
 
-  it('is told each time while more than half of what may wait does', async () => {
+  it('reaches it each time while more than half of the limit waits', async () => {
     const { state, told, sandbox } = world();
     const process = sandbox();
     const high = { count: DELAYED_LIMITS.events / 2 + 1, bytes: 1 };
@@ -60,7 +60,7 @@ describe('what a process is told of the events that wait', () => {
     expect(told.tell(process)).toBeUndefined();
   });
 
-  it('is told again once a commit has some', async () => {
+  it('reaches it again once a commit has some', async () => {
     const { state, told, sandbox } = world();
     const process = sandbox();
     await told.tell(process);
@@ -71,7 +71,7 @@ describe('what a process is told of the events that wait', () => {
     expect(process.toldWaiting).toEqual([NONE, SOME]);
   });
 
-  it('is told before the runs and hooks that it concerns', async () => {
+  it('reaches it before the runs and hooks that it concerns', async () => {
     const t = sourceWorld({ auto: () => ok() });
     const runner = await t.load();
     await runner.accept([t.invocation(0)]);
