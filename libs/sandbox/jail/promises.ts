@@ -89,7 +89,7 @@ export const promisesTable = (): string => {
   const levels = Object.keys(PROMISES) as JailName[];
   const rows = ALL.map((one) => {
     const cells = levels.map((level) => CELL[PROMISES[level][one]]);
-    return `| ${PROTECTIONS[one]} | ${cells.join(' | ')} | ${NEEDS[one] ?? ''} |`;
+    return `| ${[PROTECTIONS[one], ...cells, NEEDS[one] ?? ''].join(' | ')} |`.replace('|  |', '| |');
   });
   return [
     `| Protection | ${levels.join(' | ')} | where the host allows it: needs |`,
