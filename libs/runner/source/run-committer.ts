@@ -5,7 +5,7 @@ import { Committer, type CommitterOptions } from '../committer.js';
 import { type Cut as Smaller, type Executable } from '../executable.js';
 import { type LaneState } from '../lane-state.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
-import { SourceRouting } from '../source-routing.js';
+import { type CommitRoutes, SourceRouting } from '../source-routing.js';
 import { CUTS, decideRuns, type Finished } from './run-commit.js';
 import { RunLog } from './run-log.js';
 import { type SourceState, sourceStateOf } from './source-state.js';
@@ -40,6 +40,7 @@ class SourceDecisions implements Executable<SourceState, Finished> {
   private readonly eventIds: EventIds;
   private readonly runLog: RunLog;
   private readonly routing: SourceRouting;
+  private routes: CommitRoutes | undefined;
 
   constructor(private readonly options: RunCommitterOptions) {
     const { sourceId, stored, deps } = options;
@@ -49,9 +50,13 @@ class SourceDecisions implements Executable<SourceState, Finished> {
     this.runLog = new RunLog({ sourceId, logger: deps.logger, settings: deps.settings });
   }
 
+  async prepare(): Promise<void> {
+    this.routes = await this.routing.begin();
+  }
+
   async decide(state: SourceState, inputs: readonly Finished[], { level, reason }: Smaller) {
     const { deps, delayed, strategy, onRefused } = this.options;
-    const routes = await this.routing.begin();
+    const { routes } = this;
     const context = {
       sourceId: this.id,
       topic: deps.topics.emits(this.id),
