@@ -19,6 +19,8 @@ class Doorbell implements Executable<Doors, Visit> {
   readonly id = 'p_door';
   readonly cuts = ['nothing'];
 
+  constructor(readonly prepare: () => Promise<void>) {}
+
   async decide(state: Doors, visits: readonly Visit[]): Promise<Decision<Doors>> {
     const waiting = new Set(state.waiting);
     let { closed } = state;
@@ -48,13 +50,13 @@ class Doorbell implements Executable<Doors, Visit> {
   }
 }
 
-const world = (journal = new InMemoryJournal(), due = new InMemoryDueStore()) => {
+const world = (journal = new InMemoryJournal(), due = new InMemoryDueStore(), prepare = () => Promise.resolve()) => {
   const { version, progress, own } = journal.laneOf('p_door');
   const tracker = new LaneTracker(progress);
   const waiting = new Set(Object.keys(own).map((name) => name.slice('visit/'.length)));
   let idle = (): void => undefined;
   const committer = new Committer({
-    executable: new Doorbell(),
+    executable: new Doorbell(prepare),
     deps: { journal, due, metrics: { platformFailure: () => undefined }, logger: { error: () => undefined } },
     version,
     state: { waiting, closed: 0 },
@@ -110,5 +112,21 @@ describe('an executable that is no source', () => {
     expect(again.committer.state.closed).toBe(0);
     await again.push('arrival', 'ann', 0);
     expect((await due.dueBy(10, 10)).map(({ id }) => id)).toEqual(['ann/1']);
+  });
+
+  it('commits what arrives while it prepares together with what was there', async () => {
+    let prepared = (): void => undefined;
+    let begun = (): void => undefined;
+    const preparing = new Promise<void>((resolve) => (begun = resolve));
+    const { journal, push } = world(undefined, undefined, () => {
+      begun();
+      return new Promise((resolve) => (prepared = resolve));
+    });
+    const first = push('arrival', 'ann', 0);
+    await preparing;
+    const second = push('arrival', 'bob', 1);
+    prepared();
+    expect(await Promise.all([first, second])).toEqual([true, true]);
+    expect(journal.laneOf('p_door').version).toBe(1);
   });
 });

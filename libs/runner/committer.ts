@@ -108,7 +108,7 @@ export class Committer<S, I extends Input> {
     // Waits one turn of the event loop, so that outcomes that arrived in one frame share a commit.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.inputs.length > 0) {
-      await executable.prepare?.();
+      await executable.prepare();
       if (this.abandonReason) return;
       const batch = this.nextBatch();
       const { level, reason } = this.size;

@@ -48,7 +48,7 @@ export interface Executable<S, I extends Input> {
   /** Names what a commit of one input leaves out when the store refuses it for its size. The first is nothing. */
   readonly cuts: readonly string[];
   /** Awaited before the inputs of a commit are chosen, so that those which arrive meanwhile are committed with them. */
-  prepare?(): Promise<void>;
+  prepare(): Promise<void>;
   /** Decides on one batch of inputs at a time. After a failed commit it may be called again for the same inputs. */
   decide(state: S, inputs: readonly I[], cut: Cut): Promise<Decision<S>>;
   /** Returns what an input adds to its commit. */
