@@ -17,9 +17,13 @@ import {
   scopeParts,
   STEP_MS,
   type ExpressionScope,
+  type ExpressionText,
+  type Place,
   type PropType,
   type Question,
-  type TextForm,
+  type SyntaxFault,
+  type ValuePath,
+  type YamlFault,
 } from './messages.js';
 
 /** JSON text of a value, or the error that fails the step. */
@@ -32,11 +36,12 @@ export type Evaluation<T> = (
   readonly usedMs: number;
 };
 
-export interface SyntaxFault {
-  readonly message: string;
-  /** Offset in the text, in UTF-16 units. */
-  readonly at: number;
-}
+/** What reading YAML gave: `spoilt` when the process ended or did not answer in time. */
+export type YamlReading =
+  | { readonly kind: 'value'; readonly json: string }
+  | { readonly kind: 'faults'; readonly faults: readonly YamlFault[] }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'spoilt'; readonly reason: string };
 
 interface Told {
   readonly answer: ReturnType<typeof readAnswer>['answer'];
@@ -45,9 +50,11 @@ interface Told {
 
 /** Time beyond that of the step, for reading a call, conversion, and waiting for the processor. */
 const GRACE_MS = 2_000;
+/** Time for reading YAML. */
+const YAML_MS = 3_000;
 
 /**
- * Evaluates the expressions of one workspace in one jailed process without network, in a vm2 realm as a second wall.
+ * Evaluates expressions, and reads YAML, in one jailed process without network, in a vm2 realm as a second wall.
  * The process starts with the first call and stays warm until `close`. Calls wait for each other, and the caller bounds
  * their number. A process that ended, or did not answer in time, is replaced at the next call.
  *
@@ -96,12 +103,26 @@ export class Expressions {
     return evaluation(told, leftMs, place, (json) => (json === '' ? undefined : json));
   }
 
-  /** Returns the fault of the expressions in a text, or undefined. Evaluates nothing. */
-  async parse(text: string, form: TextForm): Promise<SyntaxFault | undefined> {
-    const told = await this.ask({ t: 'parse', form }, [text], STEP_MS);
-    if ('reason' in told) return { message: told.reason, at: 0 };
-    const [kind, message, at] = told.answer;
-    return kind === 'syntax' ? { message, at } : undefined;
+  /** Returns the faults of the expressions in texts, one for a text and 50 at most. Evaluates nothing. */
+  async parse(texts: readonly ExpressionText[]): Promise<readonly SyntaxFault[]> {
+    const told = await this.ask({ t: 'parse' }, [JSON.stringify(texts)], STEP_MS);
+    if ('reason' in told) return [[0, told.reason, 0]];
+    return told.answer[0] === 'parsed' ? told.answer[1] : [];
+  }
+
+  /** Makes JSON of YAML. The process is that of the expressions, because a text may exhaust a parser of either. */
+  async readYaml(text: string): Promise<YamlReading> {
+    const told = await this.ask({ t: 'yaml' }, [text], YAML_MS);
+    if ('reason' in told) return { kind: 'spoilt', reason: this.tooCostly() };
+    const { answer } = told;
+    if (answer[0] === 'document') return { kind: 'value', json: told.text };
+    return answer[0] === 'faults' ? { kind: 'faults', faults: answer[1] } : { kind: 'too_large' };
+  }
+
+  /** Places of 50 values at most in YAML that was read. Empty when the process could not find them. */
+  async locate(text: string, paths: readonly ValuePath[]): Promise<readonly Place[]> {
+    const told = await this.ask({ t: 'locate', paths }, [text], YAML_MS);
+    return 'answer' in told && told.answer[0] === 'places' ? told.answer[1] : [];
   }
 
   /** Ends the process and removes its files. Idempotent. */
@@ -111,6 +132,10 @@ export class Expressions {
     this.process?.kill();
     await this.process?.ended;
     await this.house.close();
+  }
+
+  private tooCostly(): string {
+    return `the text cannot be read within ${YAML_MS / 1_000} s and ${this.memoryMb} MB: it nests too deep or is too long`;
   }
 
   private ask(question: Question, texts: readonly (string | Buffer)[], timeMs: number): Promise<Told | Unanswered> {
@@ -128,7 +153,7 @@ export class Expressions {
     this.process = process;
     // The first answer shows that the process is ready, so that no author pays for its start.
     const { startTimeoutMs } = this.house.limits;
-    const hello = encodeRecord(0, { t: 'parse', form: 'template' } satisfies Question, ['{{ 0 }}']);
+    const hello = encodeRecord(0, { t: 'parse' } satisfies Question, ['[["template","{{ 0 }}"]]']);
     const { kind } = await process.ask(hello, startTimeoutMs, readTold('parse'));
     if (kind !== 'answer')
       throw new Error(`the process of expressions did not start within ${startTimeoutMs} ms: ${kind}`);
@@ -145,7 +170,9 @@ const MAX_HEAD = 64 * 1024;
 const ANSWERS: Readonly<Record<Question['t'], readonly string[]>> = {
   props: ['value', 'failed'],
   expression: ['value', 'failed'],
-  parse: ['parsed', 'syntax'],
+  parse: ['parsed'],
+  yaml: ['document', 'faults', 'too_large'],
+  locate: ['places'],
 };
 
 /** Reads an answer to a request of this kind. Throws ProtocolBreach. */
@@ -172,8 +199,7 @@ const evaluation = <T>(
       return { ok: true, json: valueOf(text), usedMs: answer[1] };
     case 'failed':
       return { ok: false, error: userError(answer[2], answer[3]), usedMs: answer[1] };
-    case 'parsed':
-    case 'syntax':
+    default:
       throw new Error(`a process of expressions answered ${answer[0]} instead of a value`);
   }
 };
