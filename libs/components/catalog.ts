@@ -35,6 +35,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
 
   async resolve(reference: ComponentReference, context: CommandContext): Promise<ResolvedComponent> {
     const { componentId, componentCode, componentUrl, files, fileName, key, refreshPackages = false } = reference;
+    const { version, ownOnly = false } = reference;
     if (componentId !== undefined)
       return this.refreshed(await this.byId(componentId, context.workspaceId), refreshPackages, context);
     if (componentCode !== undefined || componentUrl !== undefined) {
@@ -50,7 +51,9 @@ export class StoredComponentCatalog implements ComponentCatalog {
       return { ...saved(prepared), keep: async () => void (await (kept ??= prepared.keep())) };
     }
     if (key !== undefined) {
-      const doc = key.startsWith('sc_') ? undefined : await componentByKey(this.readModels, key, context.workspaceId);
+      const doc = key.startsWith('sc_')
+        ? undefined
+        : await componentByKey(this.readModels, key, context.workspaceId, { version, ownOnly });
       if (!doc) throw componentNotFound(key);
       return this.refreshed(doc.component, refreshPackages, context);
     }

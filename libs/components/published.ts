@@ -117,6 +117,10 @@ export interface ComponentReference {
   /** Path of the code among `files`. */
   readonly fileName?: string;
   readonly key?: string;
+  /** With `key`: an exact version, or `^1.2.3` for the newest that a caret range of npm allows. */
+  readonly version?: string;
+  /** With `key`: does not look in the registry. */
+  readonly ownOnly?: boolean;
   /** Resolves the newest npm packages, and builds the code again. */
   readonly refreshPackages?: boolean;
 }

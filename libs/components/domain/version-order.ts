@@ -28,6 +28,20 @@ export const compareVersions = (a: string, b: string): number => {
   return left.pre.length - right.pre.length;
 };
 
+/**
+ * Whether a version is the wanted one, or within `^1.2.3`: not older, and equal up to the first number that is not 0. As
+ * in npm, a pre-release is in a range only when the range names one of the same three numbers.
+ */
+export const isWanted = (version: string, wanted: string): boolean => {
+  if (!wanted.startsWith('^')) return version === wanted;
+  const [found, least] = [parse(version), parse(wanted.slice(1))];
+  if (!found || !least || compareVersions(version, wanted.slice(1)) < 0) return false;
+  const isSame = (upTo: number): boolean => least.numbers.slice(0, upTo).every((each, i) => each === found.numbers[i]);
+  if (found.pre.length > 0 && (least.pre.length === 0 || !isSame(3))) return false;
+  const first = least.numbers.findIndex((each) => each > 0);
+  return isSame(first === -1 ? 3 : first + 1);
+};
+
 const comparePreRelease = (a: string, b: string): number => {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (aIsNumber && bIsNumber) return Number(a) - Number(b);

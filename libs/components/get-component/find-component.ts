@@ -2,7 +2,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { isIdOf } from '#libs/kernel/ids.js';
 import { type Page, type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { compareVersions } from '../domain/version-order.js';
+import { compareVersions, isWanted } from '../domain/version-order.js';
 import { COMPONENTS, type ComponentDoc } from '../read-models/components.projection.js';
 import { REGISTRY_WORKSPACE, registryEntryId } from '../registry/registry-entry.js';
 import { REGISTRY, type RegistryDoc } from '../registry/registry.projection.js';
@@ -33,19 +33,32 @@ export const findComponent = async (
   return doc && caller.workspaceIds.includes(doc.workspaceId) ? { doc, workspaceId: doc.workspaceId } : undefined;
 };
 
+export interface Wanted {
+  /** As in ComponentReference. Any version when undefined. */
+  readonly version: string | undefined;
+  readonly ownOnly: boolean;
+}
+
+const ANY: Wanted = { version: undefined, ownOnly: false };
+
 /**
- * Finds the newest version in the workspace, among equal ones the last saved, else the component that the registry
- * lists.
+ * Finds the newest wanted version in the workspace, among equal ones the last saved, else the component that the
+ * registry lists.
  */
 export const componentByKey = async (
   readModels: ReadModelStore,
   key: string,
   workspaceId: string,
+  { version, ownOnly } = ANY,
 ): Promise<ComponentDoc | undefined> => {
   if (!mayBeKey(key)) return undefined;
+  const fits = ({ component }: ComponentDoc): boolean => version === undefined || isWanted(component.version, version);
   let newest: ComponentDoc | undefined;
-  for await (const doc of byKey(readModels, workspaceId, key)) if (!newest || isNewer(doc, newest)) newest = doc;
-  return newest ?? listedComponent(readModels, key);
+  for await (const doc of byKey(readModels, workspaceId, key))
+    if (fits(doc) && (!newest || isNewer(doc, newest))) newest = doc;
+  if (newest || ownOnly) return newest;
+  const listed = await listedComponent(readModels, key);
+  return listed && fits(listed) ? listed : undefined;
 };
 
 /** The component that the registry lists under a key. */
