@@ -249,6 +249,26 @@ export interface ActionPlans {
   ): Promise<PlannedAction>;
 }
 
+/** Token under which SourcesModule provides its PropChecks. */
+export const PROP_CHECKS = Symbol('PropChecks');
+
+export interface PropFault {
+  /** Absent when the values are wrong together. */
+  readonly prop?: string;
+  readonly kind: 'missing' | 'type' | 'range' | 'unknown_account';
+  readonly message: string;
+}
+
+/** Implemented by the sources context. Checks values before anything is deployed or run with them. */
+export interface PropChecks {
+  /** Finds all wrong props, up to 50. Changes nothing, and calls no additionalProps. */
+  check(
+    props: readonly ConfigurableProp[],
+    given: Readonly<Record<string, unknown>>,
+    workspaceId: string,
+  ): { readonly faults: readonly PropFault[]; readonly warnings: readonly Warning[] };
+}
+
 export interface HookOutcome {
   readonly status: 'ok' | 'threw' | 'killed';
   readonly error?: UserError;

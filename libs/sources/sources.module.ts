@@ -50,8 +50,9 @@ import {
   type ManualRuns,
   SOURCE_TOPICS,
 } from './ports.js';
+import { PlannedPropChecks } from './check-props.js';
 import { PlannedActions } from './plan-action.js';
-import { ACTION_PLANS, type HookRunner, type SourceTopics } from './published.js';
+import { ACTION_PLANS, PROP_CHECKS, type HookRunner, type SourceTopics } from './published.js';
 import { SOURCE_LIMITS, type SourceLimits } from './limits.js';
 
 export interface SourcesPorts {
@@ -74,7 +75,7 @@ export interface SourcesPorts {
 
 /**
  * Needs COMPONENT_CATALOG of ComponentsModule and DATA_STORE_CATALOG of DataStoresModule. Global, because it publishes
- * ACTION_PLANS to the actions context.
+ * ACTION_PLANS to the actions context, and PROP_CHECKS to that of workflows.
  */
 @Global()
 @Module({
@@ -94,6 +95,7 @@ export interface SourcesPorts {
     AppHookPlans,
     BoundDataStores,
     { provide: ACTION_PLANS, useClass: PlannedActions },
+    { provide: PROP_CHECKS, useClass: PlannedPropChecks },
     LocateSource,
     SourceDynamicProps,
     DeploySourceHandler,
@@ -105,7 +107,7 @@ export interface SourcesPorts {
     GetSourceHandler,
     ListSourcesHandler,
   ],
-  exports: [ACTION_PLANS],
+  exports: [ACTION_PLANS, PROP_CHECKS],
 })
 export class SourcesModule {
   static forRoot(ports: SourcesPorts): DynamicModule {
