@@ -1,4 +1,6 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { type EmitterKind } from './domain/triple.js';
 
 /** Port of this context, which the composition root implements over the live views. */
 export interface Resources {
@@ -27,6 +29,27 @@ export interface Replays {
   waiting(subscriptionId: string): Promise<number>;
 }
 export const REPLAYS = Symbol('Replays');
+
+/** Throws emitter.not_found unless the caller may subscribe to such an emitter in the workspace of the context. */
+export const mustBeEmitter = (
+  resources: Resources,
+  kind: EmitterKind,
+  emitterId: string,
+  { workspaceId, actor }: CommandContext,
+): void => {
+  switch (kind) {
+    case 'glob':
+      return;
+    case 'workspace':
+      if (emitterId !== workspaceId) throw notFound('emitter', emitterId);
+      return;
+    case 'user':
+      if (emitterId !== actor.userId) throw notFound('emitter', emitterId);
+      return;
+    case 'resource':
+      if (resources.find(emitterId)?.workspaceId !== workspaceId) throw notFound('emitter', emitterId);
+  }
+};
 
 /** Throws listener.not_found unless the workspace has such a listener. */
 export const mustBeListener = (resources: Resources, workspaceId: string, listenerId: string): void => {

@@ -7,9 +7,9 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
-import { checkTriple, type EmitterKind } from '../domain/triple.js';
+import { checkTriple } from '../domain/triple.js';
 import { type EventFilter } from '../published.js';
-import { mustBeListener, notFound, RESOURCES, type Resources } from '../ports.js';
+import { mustBeEmitter, mustBeListener, RESOURCES, type Resources } from '../ports.js';
 import { subscriptionsProjection } from '../read-models/subscriptions.projection.js';
 import { type SubscriptionLimits } from '../limits.js';
 
@@ -47,7 +47,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
 
   async execute({ triple, filter, context }: CreateSubscription): Promise<CreatedSubscription> {
     const kind = checkTriple(triple);
-    this.mustBeEmitter(kind, triple.emitterId, context);
+    mustBeEmitter(this.resources, kind, triple.emitterId, context);
     mustBeListener(this.resources, context.workspaceId, triple.listenerId);
 
     // DeletedResourceSubscriptionsReactor handles a resource that is deleted after this check.
@@ -69,24 +69,5 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
     const limit = this.limits.subscriptionsPerWorkspace;
     const counted = { what: 'subscriptions', owner: 'workspace', limit, setting: 'SLUICE_MAX_SUBSCRIPTIONS' } as const;
     await checkRoom(this.readModels, schema, { workspaceId }, counted);
-  }
-
-  private mustBeEmitter(kind: EmitterKind, emitterId: string, { workspaceId, actor }: CommandContext): void {
-    switch (kind) {
-      case 'glob':
-        return;
-      case 'workspace':
-        if (emitterId !== workspaceId) throw notFound('emitter', emitterId);
-        return;
-      case 'user':
-        if (emitterId !== actor.userId) throw notFound('emitter', emitterId);
-        return;
-      case 'resource':
-        if (!this.isIn(workspaceId, emitterId)) throw notFound('emitter', emitterId);
-    }
-  }
-
-  private isIn(workspaceId: string, id: string): boolean {
-    return this.resources.find(id)?.workspaceId === workspaceId;
   }
 }
