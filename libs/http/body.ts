@@ -6,13 +6,14 @@ import { countFields, MAX_FIELDS } from './form-fields.js';
 import { faultOf } from './json-fault.js';
 import { shapeOf } from './json-shape.js';
 import { type Body, type BodyLimits, readUnpackedBody } from './read-body.js';
+import { mayBeYaml, YamlText } from './yaml-text.js';
 
 const MAX_DEPTH = 256;
 /** Largest number of keys and elements in a JSON body. Parsing this many takes about 20 ms in any arrangement. */
 const MAX_VALUES = 25_000;
 
 /**
- * Reads JSON and form bodies (docs/reference/rest-api.md#body-formats). An empty body of any content type is `{}`. The
+ * Reads JSON and form bodies (docs/reference/rest-api.md#body-formats), and keeps YAML of the routes that take it. An empty body of any content type is `{}`. The
  * body of a request without holders is not read and is `{}` too. Fails with request.too_large,
  * request.too_much_in_flight, request.unsupported_media_type, request.invalid_json, request.too_many_fields.
  *
@@ -40,6 +41,7 @@ const parsed = (request: Request, bytes: Buffer): unknown => {
   if (text.trim() === '') return {};
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (isJson(type) || (type === '' && /^\s*[[{]/.test(text))) return objectOf(parseJson(text));
+  if (mayBeYaml(request.path, type)) return new YamlText(text);
   if (type !== 'application/x-www-form-urlencoded') throw unsupported(type);
   checkIsForm(text);
   return parseForm(text);

@@ -130,7 +130,7 @@ const describedOperation = (
     ...(info?.reply && !open ? FIELDS : {}),
   };
   const query = info?.query ? schemaOf(info.query) : undefined;
-  const hasBody = info?.body !== undefined;
+  const hasBody = info?.body !== undefined || info?.document !== undefined;
   const route = { method, path, hasBody, refusals: info?.refusals ?? [] };
   return {
     operationId: operationIdOf(method, path, isList(info)),
@@ -151,6 +151,7 @@ const describedOperation = (
         parameter('header', name, schema, false, description),
       ),
     ],
+    ...(info?.document === undefined ? {} : { requestBody: { content: documentContent(info.document) } }),
     ...(info?.body
       ? { requestBody: { content: { 'application/json': { schema: bodySchema(info.body, info.objects) } } } }
       : {}),
@@ -221,6 +222,11 @@ const bodySchema = (dto: NonNullable<OperationInfo['body']>, objects: OperationI
   const more = Object.entries(objects).map(([name, description]) => [name, objectSchema(name, description)] as const);
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(more) } };
 };
+
+const documentContent = (description: string) => ({
+  'application/json': { schema: { type: 'object', additionalProperties: true, description } },
+  'application/yaml': { schema: { type: 'string', description } },
+});
 
 const parameter = (
   place: 'path' | 'query' | 'header',

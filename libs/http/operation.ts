@@ -14,6 +14,8 @@ export interface OperationInfo {
   readonly body?: Type;
   /** Object fields of the body that no class describes, as name to description. */
   readonly objects?: Readonly<Record<string, string>>;
+  /** Describes a body that is one document, as JSON or YAML, with a schema of its own. */
+  readonly document?: string;
   /** Whether the route takes `limit`, `after` and `before` and answers with `page_info`. */
   readonly paged?: boolean;
   /** Whether a page has whole events, also without `expand=event`. Its limit then counts before it is read. */

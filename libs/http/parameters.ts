@@ -27,7 +27,10 @@ export const Params = (precedence: Precedence, dto?: ClassConstructor<object>): 
  * docs/reference/rest-api.md#parameter-places.
  * Throws request.invalid_json when the body is JSON but not an object.
  */
-export const parameters = (request: Request, precedence: Precedence): Parameters => {
+export const parameters = (
+  request: { readonly query: object; readonly body?: unknown },
+  precedence: Precedence,
+): Parameters => {
   const query: Parameters = { ...request.query };
   const body = bodyObject(request.body);
   return precedence === 'query_wins' ? { ...body, ...query } : { ...query, ...body };

@@ -11,11 +11,16 @@ const WRITES_OWN = 'sluice:writes-own';
 /** Marks a route that changes data of the user and not of a workspace, to which roles do not apply. */
 export const WritesOwn = (): CustomDecorator => SetMetadata(WRITES_OWN, true);
 
+const READS_BY_POST = 'sluice:reads-by-post';
+
+/** Marks a `POST` that changes nothing, because what it asks about does not fit into an address. */
+export const ReadsByPost = (): CustomDecorator => SetMetadata(READS_BY_POST, true);
+
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Refuses changes by callers who may only read (docs/reference/rest-api.md#roles). Every method but GET, HEAD and
- * OPTIONS counts as a change, so no route can forget it. Workspaces in which the user may only read are removed from
+ * OPTIONS counts as a change unless its route is marked, so no route can forget it. Workspaces in which the user may only read are removed from
  * the caller, so a change does not find their resources. Throws auth.read_only_key or auth.read_only_member.
  */
 @Injectable()
@@ -25,7 +30,10 @@ export class WritesGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const caller = callerIfAny(request);
-    if (!caller || READS.has(request.method)) return true;
+    const target = [context.getHandler(), context.getClass()];
+    const isMarked = (mark: string): boolean =>
+      this.reflector.getAllAndOverride<boolean | undefined>(mark, target) === true;
+    if (!caller || READS.has(request.method) || isMarked(READS_BY_POST)) return true;
     if (caller.isReadOnly === true) {
       throw new DomainError(
         'auth.read_only_key',
@@ -33,9 +41,7 @@ export class WritesGuard implements CanActivate {
         { api_key_id: caller.apiKeyId },
       );
     }
-    const target = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride<boolean | undefined>(WRITES_OWN, target) !== true)
-      identify(request, writer(caller));
+    if (!isMarked(WRITES_OWN)) identify(request, writer(caller));
     return true;
   }
 }
