@@ -43,6 +43,7 @@ const rooms = {
   accounts: ['http', 'kernel'],
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
+  workflows: ['component-model', 'components', 'http', 'kernel', 'sources'],
   webhooks: ['http', 'kernel', 'stream-log'],
   'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
@@ -83,7 +84,7 @@ const rooms = {
   cluster: ['ingress', 'kernel', 'stream-log', 'telemetry'],
   composition: [
     ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],
-    ...['delivery', 'due', 'egress', 'events', 'framing', 'hosting', 'http', 'ingress'],
+    ...['delivery', 'due', 'egress', 'events', 'expressions', 'framing', 'hosting', 'http', 'ingress'],
     ...[
       'kernel',
       'mail',
@@ -98,7 +99,7 @@ const rooms = {
       'stream-log',
       'subscriptions',
     ],
-    ...['telemetry', 'tenancy', 'webhooks'],
+    ...['telemetry', 'tenancy', 'webhooks', 'workflows'],
   ],
   archive: [
     'cluster',
@@ -201,7 +202,7 @@ module.exports = {
       name: 'code-of-authors-stays-in-the-jail',
       severity: 'error',
       from: { path: '^(libs|apps|test)/', pathNot: '^libs/expressions/child/' },
-      to: { path: '(^|/)node_modules/(vm2|acorn)(/|$)|^(vm2|acorn)$|^(dist/)?libs/expressions/child/' },
+      to: { path: '(^|/)node_modules/(vm2|acorn|yaml)(/|$)|^(vm2|acorn|yaml)$|^(dist/)?libs/expressions/child/' },
     },
     {
       name: 'drivers-stay-in-engines',

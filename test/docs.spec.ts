@@ -11,7 +11,7 @@ const pages = [
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => join('docs', name)),
 ].filter((name) => name.endsWith('.md'));
 
-const reference = ['rest-api', 'component-model', 'delivery', 'errors', 'limits', 'glossary'];
+const reference = ['rest-api', 'component-model', 'delivery', 'errors', 'limits', 'glossary', 'workflows'];
 const anchorsOf = (page: string): ReadonlySet<string> =>
   new Set([...readFileSync(page, 'utf8').matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id]) => id as string));
 

@@ -18,13 +18,14 @@ import { installPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { boundValue } from '#libs/sources/index.js';
-import { type Replays } from '#libs/subscriptions/index.js';
+import { emissionFaults, type Replays } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { type DeliveryReach } from '#libs/webhooks/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
 import { auditable, type ModulePorts, modulesOf, resourceLimits } from './contexts.js';
+import { type ControlPlane } from './control-plane.js';
 import { type Engines } from './engines.js';
 import { quotaKeeper, startingRuns } from './quotas.js';
 import { eventSettings } from './read-models.js';
@@ -105,8 +106,15 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     replays: replaysOf(engines),
     sources: views.sources,
     sendsEmail: config.smtpUrl !== null,
+    definitionReader: options.definitions,
+    triggerReferences: triggerReferences(views.resources),
   };
 };
+
+const triggerReferences = (resources: ControlPlane['views']['resources']): ModulePorts['triggerReferences'] => ({
+  isSource: (id, workspaceId) => id.startsWith('dc_') && resources.find(id)?.workspaceId === workspaceId,
+  emissionFaults: (...emission) => emissionFaults(resources, ...emission),
+});
 
 /** Reads the dispatcher at each fetch, because a process that serves only reads has none. */
 const fileFetcher =

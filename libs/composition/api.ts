@@ -20,6 +20,7 @@ import { type AppEvents, type EndpointUrls, type ManualRuns } from '#libs/source
 import { type HookRunner, propsOf, type SourceTopics } from '#libs/sources/published.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
+import { type DefinitionReader } from '#libs/workflows/index.js';
 import { ApiModule } from './api.module.js';
 import { httpObserver, type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
 import { type ControlPlane } from './control-plane.js';
@@ -39,6 +40,7 @@ export interface ApiOptions {
   readonly appliedEvents: AppliedRecords;
   readonly inspector: ComponentInspector;
   readonly caller: ComponentCaller;
+  readonly definitions: DefinitionReader;
   readonly packages: PackageSource;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly urls: EndpointUrls;

@@ -19,6 +19,7 @@ import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { subscriptionsContext } from '#libs/subscriptions/index.js';
 import { tenancyContext } from '#libs/tenancy/index.js';
 import { webhooksContext } from '#libs/webhooks/index.js';
+import { workflowsContext } from '#libs/workflows/index.js';
 
 /** Every context, in the only list. The functions below select what a role needs. */
 export const contexts = [
@@ -31,6 +32,7 @@ export const contexts = [
   accountsContext,
   notificationsContext,
   actionsContext,
+  workflowsContext,
   eventsContext,
   auditContext,
   routingContext,

@@ -108,6 +108,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
     appliedEvents: { waitApplied: async () => true },
     inspector: new FakeInspector(),
     caller: { call: async () => ({ status: 'ok', value: '{}', logs: [] }) as never },
+    definitions: { readYaml: unused, locate: unused, parse: unused },
     packages: { install: unused },
     egress: {} as ApiOptions['egress'],
     urls: endpointUrls(config, 'http://localhost'),

@@ -16,6 +16,7 @@ export const queriesOnly: Pick<
   | 'appliedEvents'
   | 'inspector'
   | 'caller'
+  | 'definitions'
   | 'packages'
   | 'egress'
 > = {
@@ -26,6 +27,7 @@ export const queriesOnly: Pick<
   appliedEvents: { waitApplied: elsewhere },
   inspector: { inspect: elsewhere },
   caller: { call: elsewhere },
+  definitions: { readYaml: elsewhere, locate: elsewhere, parse: elsewhere },
   packages: { install: elsewhere },
   egress: {
     get dispatcher(): never {

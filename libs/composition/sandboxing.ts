@@ -5,6 +5,7 @@ import { type Config } from '#libs/config/index.js';
 import { EgressSockets } from '#libs/egress/egress-sockets.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { type RefusalLogger } from '#libs/egress/refusal-log.js';
+import { Expressions } from '#libs/expressions/index.js';
 import {
   type ComponentCaller,
   createInspector,
@@ -34,6 +35,8 @@ export interface Sandboxing {
   readonly memory: RunsMemory;
   readonly inspector: Inspector;
   readonly caller: ComponentCaller;
+  /** Starts its process with the first definition of a workflow. */
+  readonly definitions: Expressions;
   readonly packages: PackageStore;
   close(): Promise<void>;
 }
@@ -53,6 +56,7 @@ export const startSandboxing = async (
   const pool = new SandboxPool(factory, { maxWarm: config.sandboxes, idleMs: config.sandboxIdleS * 1_000, clock });
   const packages = openPackages(config, level, logger, metrics);
   const inspector = inspectorFor(level, config, clock, packages);
+  const definitions = new Expressions(level);
   return {
     level,
     egress,
@@ -62,11 +66,13 @@ export const startSandboxing = async (
     memory,
     inspector,
     caller: callerFor(pool),
+    definitions,
     packages,
     async close() {
       await pool.close();
       await factory.close();
       await inspector.close();
+      await definitions.close();
       await packages.close();
       await sockets.close();
       await egress.close();

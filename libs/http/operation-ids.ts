@@ -13,11 +13,12 @@ const NAMED: Readonly<Record<string, string>> = {
   'delete /v1/subscriptions/{id}/replay': 'cancelSubscriptionReplay',
   'post /v1/sources/{idOrSlug}/sample_emit': 'emitSampleEvent',
   'post /v1/apps/{slug}/events': 'sendAppEvent',
+  'get /v1/workflows/schema.json': 'getWorkflowSchema',
 };
 
 const VERBS: Readonly<Record<string, string>> = { get: 'get', post: 'create', put: 'update', delete: 'delete' };
 /** Last segments that name an action. Their first word is the verb. */
-const ACTIONS: ReadonlySet<string> = new Set(['run', 'redeliver', 'regenerate_signing_key']);
+const ACTIONS: ReadonlySet<string> = new Set(['run', 'redeliver', 'regenerate_signing_key', 'validate']);
 
 /**
  * Name of a route as generated clients call their method: `GET /v1/sources/{id}/$errors/event_summaries` is

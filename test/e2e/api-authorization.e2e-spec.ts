@@ -22,6 +22,9 @@ let addresses = 0;
 const nextAddress = (): string => `198.51.100.${++addresses}`;
 const { api } = instance;
 
+/** Routes that only read, although their method is that of a change. */
+const READS_BY_POST: readonly string[] = ['/v1/workflows/validate'];
+
 const ASKERS = ['no key', 'wrong key', 'read-only key', 'read_only', 'member', 'owner', 'other workspace'] as const;
 type Asker = (typeof ASKERS)[number];
 
@@ -133,7 +136,7 @@ describe('who may call a route', () => {
       for (const asker of ASKERS) answers.push(told(asker, route, await ask(asker, route)));
       rows.set(`${route.method} ${route.template}`, answers.join(' | '));
       const [none, wrong, readOnlyKey, readOnly] = answers;
-      const changes = route.method !== 'GET';
+      const changes = route.method !== 'GET' && !READS_BY_POST.includes(route.template);
       if (!route.isOpen) expect({ route, none, wrong }).toMatchObject({ none: '401 `unauthorized`', wrong: none });
       if (changes && !route.isOpen)
         expect({ route, readOnlyKey }).toMatchObject({ readOnlyKey: '403 `read_only_key`' });

@@ -141,6 +141,12 @@ describe('the OpenAPI document agrees with the reply of', () => {
       await contract.expect(404, `GET /v1/workflows/{id}/${list}`, { path: { id: 'p_none' } });
   });
 
+  it('definitions of workflows', async () => {
+    await contract.expect(200, 'POST /v1/workflows/validate', { body: { name: 'Described', stesp: [] } });
+    await contract.expect(400, 'POST /v1/workflows/validate', { body: { steps: 1 } });
+    await contract.expect(200, 'GET /v1/workflows/schema.json');
+  });
+
   it('events of apps', async () => {
     const hooked = componentCode({
       props: `chat: { type: 'app', app: 'described' }, hook: { type: '$.interface.apphook', appProp: 'chat' }`,

@@ -126,6 +126,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     appliedEvents: roles.readModels.event_summaries,
     inspector: sandboxing.inspector,
     caller: sandboxing.caller,
+    definitions: sandboxing.definitions,
     packages: sandboxing.packages,
     noRoom: () => disk.error(),
     egress: sandboxing.egress,

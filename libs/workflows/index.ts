@@ -1,0 +1,2 @@
+export { workflowsContext } from './context.js';
+export { type DefinitionReader } from './ports.js';

@@ -1,0 +1,44 @@
+/** Ports of the workflows context. The composition root provides them under these tokens. */
+import { type DomainError } from '#libs/kernel/domain-error.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { type Path } from './domain/findings.js';
+
+/** An `expression` is one expression, whose braces are optional. A `template` is text with expressions in braces. */
+export type ExpressionText = readonly [form: 'template' | 'expression', text: string];
+
+type Place = readonly [line: number, column: number];
+
+/** Parsers whose time and memory depend on what a user wrote. They run in a jailed process. */
+export interface DefinitionReader {
+  /** Makes JSON of YAML of one document. `spoilt`: the process reached its limits. */
+  readYaml(text: string): Promise<
+    | { readonly kind: 'value'; readonly json: string }
+    | {
+        readonly kind: 'faults';
+        readonly faults: readonly (readonly [
+          code: 'syntax' | 'duplicate' | 'range' | 'type' | 'unsupported',
+          message: string,
+          line: number,
+          column: number,
+        ])[];
+      }
+    | { readonly kind: 'too_large' }
+    | { readonly kind: 'spoilt'; readonly reason: string }
+  >;
+  /** Places of 50 values at most in YAML that was read. Empty when the process reached its limits. */
+  locate(text: string, paths: readonly Path[]): Promise<readonly Place[]>;
+  /** Faults of expressions, by the index of their text, 50 at most. Evaluates nothing. */
+  parse(texts: readonly ExpressionText[]): Promise<readonly (readonly [index: number, message: string, at: number])[]>;
+}
+export const DEFINITION_READER = Symbol('DefinitionReader');
+
+/** What triggers refer to. */
+export interface TriggerReferences {
+  isSource(id: string, workspaceId: string): boolean;
+  /** Errors with which a subscription would be refused, with its parameter in `details.field`. */
+  emissionFaults(
+    emission: { readonly emitterId: string; readonly eventName: string; readonly filter: unknown },
+    context: CommandContext,
+  ): readonly DomainError[];
+}
+export const TRIGGER_REFERENCES = Symbol('TriggerReferences');
