@@ -54,7 +54,8 @@ const GRACE_MS = 2_000;
 const YAML_MS = 3_000;
 
 /**
- * Evaluates expressions, and reads YAML, in one jailed process without network, in a vm2 realm as a second wall.
+ * Evaluates the expressions of one workspace in one jailed process without network, in a vm2 realm as a second wall. One
+ * that only parses expressions and reads YAML runs no code of authors, so all workspaces may share it.
  * The process starts with the first call and stays warm until `close`. Calls wait for each other, and the caller bounds
  * their number. A process that ended, or did not answer in time, is replaced at the next call.
  *

@@ -9,7 +9,7 @@ export const checkShape = (shape: Shape, value: unknown, path: Path, found: Find
   if (found.isFull) return;
   const type = typeOf(shape);
   if (type !== undefined && kindOf(value) !== type) {
-    found.error(path, 'type', `must be ${NOUNS[type]}; got ${told(value)}`);
+    found.error(path, 'type', `must be ${NOUNS[type]}; got ${kindTold(value)}`);
     return;
   }
   switch (shape.kind) {
@@ -32,7 +32,7 @@ export const checkShape = (shape: Shape, value: unknown, path: Path, found: Find
       const fitting = shape.of.find((each) => typeOf(each) === kindOf(value));
       if (fitting) return checkShape(fitting, value, path, found);
       const nouns = shape.of.map((each) => NOUNS[typeOf(each) ?? 'object']);
-      return found.error(path, 'type', `must be ${nouns.join(' or ')}; got ${told(value)}`);
+      return found.error(path, 'type', `must be ${nouns.join(' or ')}; got ${kindTold(value)}`);
     }
     case 'tagged':
       return checkTagged(shape, value as JsonObject, path, found);
@@ -76,6 +76,13 @@ const kindOf = (value: unknown): Kind | undefined => {
   if (Array.isArray(value)) return 'array';
   const type = typeof value;
   return type === 'string' || type === 'number' || type === 'boolean' || type === 'object' ? type : undefined;
+};
+
+/** The kind of a value of another type. The value itself may be a token. */
+const kindTold = (value: unknown): string => {
+  const kind = kindOf(value);
+  if (kind === 'number') return 'a number';
+  return kind === undefined ? typeof value : NOUNS[kind];
 };
 
 const MAX_SHOWN = 60;

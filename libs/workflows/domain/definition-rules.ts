@@ -91,6 +91,8 @@ const checkTrigger = (trigger: JsonObject, path: Path, found: Findings): void =>
   }
 };
 
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
 const checkHttp = (trigger: JsonObject, path: Path, found: Findings): void => {
   const isStatic = trigger['response'] === 'static';
   if (has(trigger, 'static_response') !== isStatic)
@@ -99,6 +101,9 @@ const checkHttp = (trigger: JsonObject, path: Path, found: Findings): void => {
       isStatic ? 'required' : 'conflict',
       isStatic ? 'static_response is required by response: static' : 'static_response needs response: static',
     );
+  const place = [...path, 'static_response', 'headers'];
+  for (const name of Object.keys(objectIn(objectIn(trigger, 'static_response'), 'headers')))
+    if (!HEADER_NAME.test(name)) found.error([...place, name], 'format', 'the key is no name of a header');
   const auth = objectIn(trigger, 'auth');
   const isBearer = auth['type'] === 'bearer';
   if (has(auth, 'token') !== isBearer)

@@ -14,6 +14,8 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const NAMESPACE = /^[A-Za-z_$][A-Za-z0-9_$]{0,63}$/;
 const RESERVED = ['trigger', '__proto__', 'constructor', 'prototype'];
 const VISIBLE_ASCII_OR_VARIABLE = /^(?:[\x21-\x7e]{8,512}|\{\{process\.env\.[A-Za-z_][A-Za-z0-9_]*\}\})$/;
+/** Anything else could end the header and begin another. */
+const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const NEXT = 'this server does not run it yet';
 
 const either = (...of: readonly Shape[]): Shape => ({ kind: 'either', of });
@@ -78,7 +80,7 @@ const triggers: Shape = {
       static_response: field(
         object({
           status: field(integer(100, 599), 'Status', { default: 200 }),
-          headers: field(map(100, 256, text(8_192)), 'Headers'),
+          headers: field(map(100, 256, text(8_192, { pattern: HEADER_TEXT })), 'Headers'),
           body: field(text(256 * 1024), 'Body'),
         }),
         'Reply of every request, with `response: static`',
