@@ -18,7 +18,7 @@ describe('YAML of hostile users', () => {
 
   // docs/reference/workflows.md#yaml-read
   it.each<[what: string, text: string, kinds: readonly string[]]>([
-    ['an alias bomb', bomb, ['too_large']],
+    ['an alias bomb', bomb, ['too_large', 'spoilt']],
     ['opening brackets', '['.repeat(HALF_MB), ['faults', 'spoilt']],
     ['closed brackets', '['.repeat(HALF_MB / 2) + ']'.repeat(HALF_MB / 2), ['faults', 'spoilt']],
     ['opening braces', '{a: '.repeat(HALF_MB / 4), ['faults', 'spoilt']],
@@ -27,12 +27,12 @@ describe('YAML of hostile users', () => {
     ['levels of maps', Array.from({ length: 900 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), ['faults']],
     ['a huge key', `${'k'.repeat(HALF_MB)}: 1`, ['faults']],
     ['a huge key in quotes', `"${'k'.repeat(HALF_MB)}": 1`, ['faults']],
-    ['many keys', Array.from({ length: 60_000 }, (_, i) => `k${i}: 1`).join('\n'), ['too_large']],
-    ['many equal keys', 'a: 1\n'.repeat(12_000), ['faults']],
-    ['many anchors', '- &a x\n'.repeat(70_000), ['too_large']],
-    ['many aliases', `- &a x\n${'- *a\n'.repeat(20_000)}`, ['faults']],
+    ['many keys', Array.from({ length: 60_000 }, (_, i) => `k${i}: 1`).join('\n'), ['too_large', 'spoilt']],
+    ['many equal keys', 'a: 1\n'.repeat(12_000), ['faults', 'spoilt']],
+    ['many anchors', '- &a x\n'.repeat(70_000), ['too_large', 'spoilt']],
+    ['many aliases', `- &a x\n${'- *a\n'.repeat(20_000)}`, ['faults', 'spoilt']],
     ['many documents', '---\n'.repeat(100_000), ['faults', 'spoilt']],
-    ['many tags', '- !a x\n'.repeat(70_000), ['too_large']],
+    ['many tags', '- !a x\n'.repeat(70_000), ['too_large', 'spoilt']],
     ['escapes', `"${'\\"'.repeat(HALF_MB / 2)}"`, ['value']],
     ['a text of many lines', 'a\n'.repeat(HALF_MB / 2), ['value', 'spoilt']],
     ['blank lines of a block', `a: |\n${' \n'.repeat(HALF_MB / 2)}`, ['value', 'spoilt']],

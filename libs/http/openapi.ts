@@ -6,7 +6,7 @@ import { type DescribedRoute, hasEtag, headersOf, REFUSALS, refusalsOf } from '.
 import { FIELDS, LISTED, WORKSPACE } from './common-parameters.js';
 import { objectSchema, textSchema } from './declared-parameters.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
-import { MAX_PATH_TEXT } from './parameter-limits.js';
+import { limited, MAX_PATH_TEXT } from './parameter-limits.js';
 import { operationIdOf } from './operation-ids.js';
 import { pathParameterText } from './path-parameters.js';
 import { OPERATION, type OperationInfo } from './operation.js';
@@ -224,8 +224,8 @@ const bodySchema = (dto: NonNullable<OperationInfo['body']>, objects: OperationI
 };
 
 const documentContent = (description: string) => ({
-  'application/json': { schema: { type: 'object', additionalProperties: true, description } },
-  'application/yaml': { schema: { type: 'string', description } },
+  'application/json': { schema: limited('document', { type: 'object', description }) },
+  'application/yaml': { schema: limited('document', { type: 'string', description }) },
 });
 
 const parameter = (

@@ -28,6 +28,7 @@ const TEXTS: Readonly<Record<string, TextLimit>> = {
   after: { max: 400, code: 'request.invalid_cursor' },
   before: { max: 400, code: 'request.invalid_cursor' },
   filter: { max: 16_384, code: 'subscription.invalid_filter' },
+  document: { max: MAX_CODE },
   component_code: { max: MAX_CODE, code: 'component.too_large' },
   url: { max: MAX_URL_CHARS, code: 'webhook.invalid_url' },
 };
@@ -46,6 +47,7 @@ const ANY_JSON: MapLimit = { keys: 25_000, key: 64 * 1_024, value: 8 * 1024 * 10
 const MAPS: Readonly<Record<string, MapLimit>> = {
   configured_props: { ...MAP, value: 1024 * 1024 },
   files: { ...MAP, value: MAX_CODE },
+  document: { ...ANY_JSON, value: MAX_CODE },
   event: ANY_JSON,
   payload: ANY_JSON,
   prev_context: ANY_JSON,
