@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type BlobStore, type StagedBlobs } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ComponentPackages, type LockedPackage } from '#libs/component-model/package-lock.js';
 import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
@@ -13,25 +13,30 @@ import {
 
 export class InMemoryBlobs implements BlobStore {
   readonly texts = new Map<string, string>();
+  readonly staged = new Set<ReadonlyMap<string, string>>();
 
   async put(text: string): Promise<string> {
-    const hash = createHash('sha256').update(text).digest('hex');
+    const hash = hashOf(text);
     this.texts.set(hash, text);
     return hash;
   }
+  async stage(texts: readonly string[]): Promise<StagedBlobs> {
+    const staged = new Map(texts.map((text) => [hashOf(text), text]));
+    this.staged.add(staged);
+    return { release: async () => void this.staged.delete(staged) };
+  }
   async get(hash: string): Promise<string | undefined> {
-    return this.texts.get(hash);
+    return [this.texts, ...this.staged].map((texts) => texts.get(hash)).find((text) => text !== undefined);
   }
   async fileOf(hash: string): Promise<string> {
     throw new Error(`blob ${hash} is in memory only`);
-  }
-  async delete(hash: string): Promise<void> {
-    this.texts.delete(hash);
   }
   async *hashes(): AsyncIterable<string> {
     yield* this.texts.keys();
   }
 }
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Makes code that is the JSON of its metadata, so that a spec declares its component in place. */
 export const codeOf = (metadata: Partial<ComponentMetadata> & { readonly salt?: string | number } = {}): string =>

@@ -98,6 +98,8 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   await delayed.ensureIndexes();
   const records = new MongoDataStoreRecords(db);
   await records.ensureIndexes();
+  const blobs = new MongoBlobStore(db, cacheDir);
+  await blobs.ensureIndexes();
   const leases = new MongoLeases(beats, { ttlMs: leaseMs, onWarning });
   let journal: MongoRunJournal | undefined;
   const end = async (): Promise<void> => {
@@ -116,7 +118,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     delayed,
     ticks: new MongoTickStore(db),
     vault: new MongoVault(db, secretKey, previousKey),
-    blobs: new MongoBlobStore(db, cacheDir),
+    blobs,
     usage: new MongoUsageStore(db),
     records,
     leases,

@@ -75,7 +75,11 @@ describeVault(
 );
 describeBlobStore(
   'mongodb',
-  store(async (db, folder) => new MongoBlobStore(db, folder)),
+  store(async (db, folder) => {
+    const blobs = new MongoBlobStore(db, folder);
+    await blobs.ensureIndexes();
+    return blobs;
+  }),
 );
 describeDueStore(
   'mongodb',

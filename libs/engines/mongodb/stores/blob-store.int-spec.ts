@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,8 @@ const filesIn = (dir: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
 describe('blobs in MongoDB', () => {
   it('have one file each in a folder that several processes use, however many ask at once', async () => {
     const [one, other] = [new MongoBlobStore(db, folder), new MongoBlobStore(db, folder)];
@@ -45,13 +48,24 @@ describe('blobs in MongoDB', () => {
     expect(readFileSync(await store.fileOf(hash), 'utf8')).toBe('export default 1');
   });
 
-  it('lose their file when they are deleted', async () => {
+  it('that are staged leave few local files, however many are read', async () => {
     const store = new MongoBlobStore(db, folder);
-    const hash = await store.put('text');
-    await store.fileOf(hash);
-    await store.delete(hash);
-    expect(filesIn(folder)).toEqual([]);
-    await expect(store.fileOf(hash)).rejects.toThrow(`there is no blob ${hash}`);
+    for (let i = 0; i < 40; i++) {
+      const text = `text ${i}`;
+      const staged = await store.stage([text]);
+      expect(readFileSync(await store.fileOf(sha256(text)), 'utf8')).toBe(text);
+      await staged.release();
+    }
+    expect(filesIn(folder)).toHaveLength(32);
+  });
+
+  it('that a crash left staged are removed after a day', async () => {
+    await new MongoBlobStore(db, folder).ensureIndexes();
+    expect(await db.collection('staged_blobs').indexes()).toContainEqual(
+      expect.objectContaining({ key: { at: 1 }, expireAfterSeconds: 86_400 }),
+    );
+    await new MongoBlobStore(db, folder).stage(['text']);
+    expect(await db.collection('staged_blobs').findOne()).toMatchObject({ at: expect.any(Date) });
   });
 
   it('may be as large as a document, and no larger', async () => {
