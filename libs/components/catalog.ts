@@ -35,7 +35,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
 
   async resolve(reference: ComponentReference, context: CommandContext): Promise<ResolvedComponent> {
     const { componentId, componentCode, componentUrl, files, fileName, key, refreshPackages = false } = reference;
-    const { version, ownOnly = false } = reference;
+    const { version, ownOnly = false, isStep = false } = reference;
     if (componentId !== undefined)
       return this.refreshed(await this.byId(componentId, context.workspaceId), refreshPackages, context);
     if (componentCode !== undefined || componentUrl !== undefined) {
@@ -45,6 +45,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
         ...(files === undefined ? {} : { files }),
         ...(fileName === undefined ? {} : { fileName }),
         refreshPackages,
+        isStep,
       };
       const prepared = await this.saver.prepare(new SaveComponent(given, context));
       let kept: Promise<unknown> | undefined;

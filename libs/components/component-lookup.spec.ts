@@ -121,6 +121,20 @@ describe('ComponentCatalog', () => {
     expect((await catalog.resolve({ key: 'k' }, context('o_1'))).id).toBe(id);
   });
 
+  it('keeps the code of a step apart from the same code of a source', async () => {
+    const { catalog, inspector } = await world();
+    const code = codeOf({});
+    const source = await catalog.resolve({ componentCode: codeOf({ salt: 1 }) }, context('o_1'));
+    const named = await catalog.resolve({ componentCode: code, fileName: 'a.js' }, context('o_1'));
+    await named.keep();
+    const step = await catalog.resolve({ componentCode: code, fileName: 'a.js', isStep: true }, context('o_1'));
+    expect([source.kind, named.kind, step.kind, step.name]).toEqual(['source', 'source', 'action', 'step']);
+    await step.keep();
+    expect(step.id).not.toBe(named.id);
+    expect(await catalog.resolve({ componentId: step.id }, context('o_1'))).toMatchObject({ kind: 'action' });
+    expect(inspector.inspected.map(({ as }) => as)).toEqual(['component', 'component', 'step']);
+  });
+
   it.each([
     [{}, 'component.reference_missing'],
     [{ componentId: 'sc_unknown' }, 'component.not_found'],

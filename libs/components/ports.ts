@@ -17,6 +17,8 @@ export interface InspectOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** A private registry may be open to some workspaces only. */
   readonly workspaceId: string;
+  /** A code step of a workflow is an action that may lack type, key and name. */
+  readonly as: 'component' | 'step';
 }
 
 /**

@@ -123,6 +123,8 @@ export interface ComponentReference {
   readonly ownOnly?: boolean;
   /** Resolves the newest npm packages, and builds the code again. */
   readonly refreshPackages?: boolean;
+  /** The code is that of a step of a workflow: an action that may lack type, key and name. */
+  readonly isStep?: boolean;
 }
 
 /** Token under which ComponentsModule provides its AdditionalProps. */

@@ -28,6 +28,7 @@ import {
   type ComponentFetcher,
   type ComponentInspector,
   type FetchedComponent,
+  type InspectOptions,
   type InspectionLimits,
 } from '../ports.js';
 import { urlIn } from '#libs/kernel/url-text.js';
@@ -55,6 +56,8 @@ export interface ComponentCode {
   readonly files?: Readonly<Record<string, string>>;
   /** Resolves the newest npm packages, and builds known code again. */
   readonly refreshPackages?: boolean;
+  /** The code is that of a step of a workflow. */
+  readonly isStep?: boolean;
 }
 
 export interface SaveComponentResult {
@@ -81,6 +84,7 @@ interface BuildRequest {
   readonly url: string | null;
   readonly id: string;
   readonly savedAt: number;
+  readonly as: InspectOptions['as'];
 }
 
 export class SaveComponent extends Command<SaveComponentResult> {
@@ -121,12 +125,13 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     // 1. Take the given code, or fetch it.
     const source = await this.sourceOf(given, context);
     checkCodeSize(source.code, source.files ?? {}, this.limits);
-    const id = componentIdOf(context.workspaceId, source.code, source.files, given.fileName);
+    const id = componentIdOf(context.workspaceId, source.code, source.files, given.fileName, given.isStep);
     const savedAt = this.clock.now();
 
     // 2. Known code is not evaluated again: its first bundle stays. See docs/reference/component-model.md#code-pinned.
     const known = await this.find(id);
-    const request = { source, url: given.url ?? null, id, savedAt };
+    const as = given.isStep === true ? 'step' : 'component';
+    const request = { source, url: given.url ?? null, id, savedAt, as } as const;
     if (!known) {
       const { data, pending } = await this.built(request, context);
       const { savedAt: createdAt, ...fields } = data;
@@ -151,7 +156,9 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const parts = await partsOf(this.blobs, known);
     if (!parts) return { component: known, changes: NO_CHANGES };
     const source = { code, finalUrl: known.url ?? '', ...parts };
-    const request = { source, url: null, id: known.componentId, savedAt: this.clock.now() };
+    // A step's code may lack the type. Code that has it is described the same.
+    const as = known.kind === 'action' ? 'step' : 'component';
+    const request = { source, url: null, id: known.componentId, savedAt: this.clock.now(), as } as const;
     return this.buildAgain(known, request, context);
   }
 
@@ -167,7 +174,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   }
 
   private async built(
-    { source, url, id, savedAt }: BuildRequest,
+    { source, url, id, savedAt, as }: BuildRequest,
     context: CommandContext,
   ): Promise<{ readonly data: ComponentSaved['data']; readonly pending: PendingBlobs }> {
     // 3. Bundle and evaluate, if there is room. The size of the bundle is known only afterwards.
@@ -178,7 +185,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const { workspaceId, actor } = context;
     const inspection = { workspaceId, userId: actor.userId, componentId: id, bytes: sizeOf(source) };
     const { bundle, metadata, packages } = await this.inspections.of(inspection, () =>
-      this.inspected(source, workspaceId),
+      this.inspected(source, workspaceId, as),
     );
     if (metadata.kind === 'app') {
       const text = `an app is not deployable: ${metadata.name} exports an app; save a component that uses it instead`;
@@ -251,9 +258,13 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   }
 
   /** Throws component.invalid with `name` and `message` in its details. */
-  private async inspected(source: FetchedComponent, workspaceId: string): ReturnType<ComponentInspector['inspect']> {
+  private async inspected(
+    source: FetchedComponent,
+    workspaceId: string,
+    as: InspectOptions['as'],
+  ): ReturnType<ComponentInspector['inspect']> {
     try {
-      const { metadata, ...built } = await this.inspect(source, workspaceId);
+      const { metadata, ...built } = await this.inspect(source, workspaceId, as);
       const fileName = source.fileName === UNNAMED ? undefined : source.fileName;
       return { ...built, metadata: boundedMetadata(named(metadata, fileName)) };
     } catch (error) {
@@ -261,10 +272,14 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     }
   }
 
-  private async inspect(component: FetchedComponent, workspaceId: string): ReturnType<ComponentInspector['inspect']> {
+  private async inspect(
+    component: FetchedComponent,
+    workspaceId: string,
+    kind: InspectOptions['as'],
+  ): ReturnType<ComponentInspector['inspect']> {
     const { code, fileName, files, missing = [] } = component;
     const as = (name: string) =>
-      this.inspector.inspect(code, { fileName: name, workspaceId, ...(files ? { files } : {}) });
+      this.inspector.inspect(code, { fileName: name, workspaceId, as: kind, ...(files ? { files } : {}) });
     try {
       return await as(fileName);
     } catch (error) {

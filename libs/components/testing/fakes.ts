@@ -72,7 +72,8 @@ export class FakeInspector implements ComponentInspector {
     try {
       const typed = options.fileName.endsWith('.ts') ? this.asTypeScript.get(code) : undefined;
       const declared = JSON.parse(typed ?? code) as Partial<ComponentMetadata>;
-      const metadata = { ...DEFAULTS, ...declared };
+      const defaults = options.as === 'step' ? { ...DEFAULTS, kind: 'action' as const, name: 'step' } : DEFAULTS;
+      const metadata = { ...defaults, ...declared };
       const version = this.packageVersion;
       if (version === undefined) return { bundle: `bundle of ${code}`, metadata };
       return { bundle: `bundle of ${code} with p@${version}`, metadata, packages: packagesWith(version) };

@@ -12,8 +12,12 @@ const READS = /\bprocess\.env(?:\.([A-Za-z_]\w*)|\[\s*["']([A-Za-z_]\w*)["']\s*\
 const THIS = /\bthis\b|\(?void 0\)?\??\.|\bexports\d*\.[$\w]/;
 const ARROW = /^(?:async\s*)?(?:\([^]*?\)|[\w$]+)\s*=>/;
 
-/** Warns of mistakes in the text of the component's functions. Minified or generated code may hide them. */
-export const warnOfCode = (component: ComponentObject, warnings: Warnings): void => {
+/**
+ * Warns of mistakes in the text of the component's functions. Minified or generated code may hide them.
+ *
+ * @param hasVariables whether its process has the variables of the workspace
+ */
+export const warnOfCode = (component: ComponentObject, hasVariables: boolean, warnings: Warnings): void => {
   const { run } = component;
   if (isFunction(run)) {
     const text = textOf(run);
@@ -24,7 +28,7 @@ export const warnOfCode = (component: ComponentObject, warnings: Warnings): void
         'run is an arrow function and uses this, which is not the component there: write run(event) { … }',
       );
   }
-  warnOfVariables(component, warnings);
+  if (!hasVariables) warnOfVariables(component, warnings);
 };
 
 const warnOfVariables = (component: ComponentObject, warnings: Warnings): void => {

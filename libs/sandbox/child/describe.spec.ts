@@ -266,3 +266,29 @@ describe('metadata of a component', () => {
     ]);
   });
 });
+
+describe('the code of a step', () => {
+  const step = (component: ComponentObject) => describeComponent(component, 'step');
+  const run = (): string | undefined => process.env['API_KEY'];
+
+  it('is an action without type, key and name, whose process has the variables of the workspace', () => {
+    expect(step({ run, props: { url: 'string' } })).toMatchObject({
+      kind: 'action',
+      name: 'step',
+      key: null,
+      hasRun: true,
+      configurableProps: [{ name: 'url', type: 'string' }],
+      warnings: [],
+    });
+    expect(step({ type: 'action', name: 'n', key: 'k', run })).toMatchObject({ kind: 'action', name: 'n', key: 'k' });
+  });
+
+  it.each([
+    [{ type: 'source', run }, 'the code of a step must be an action, not of type "source": leave type out'],
+    [{ type: 'app', app: 'slack' }, 'the code of a step must be an action, not of type "app": leave type out'],
+    [{ props: {} }, 'run is missing: an action needs the method run'],
+    [{ props: { http: '$.interface.http' }, run }, 'in an action, $.interface.http is not supported for prop http'],
+  ])('%j is refused', (component, message) => {
+    expect(() => step(component as ComponentObject)).toThrow(message);
+  });
+});

@@ -5,11 +5,15 @@ import { type HookName } from '#libs/component-model/hooks.js';
 import { type ComponentObject } from './component.js';
 import { describeProp } from './describe-prop.js';
 import { InvalidComponent } from './invalid-component.js';
+import { type DescribedAs } from '../protocol/protocol.js';
 import { warnOfCode } from './code-warnings.js';
 import { Warnings } from './component-warnings.js';
 import { isRecord, kindOfValue, meantText, shown, Words } from './words.js';
 
 type Kind = ComponentMetadata['kind'];
+
+/** Name of the code of a step that has none. */
+const UNNAMED_STEP = 'step';
 
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];
 
@@ -39,16 +43,17 @@ const KINDS = new Words('a type of component', ['source', 'action'], ['app']);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /** Metadata of a component (docs/reference/component-model.md#metadata-described). Throws InvalidComponent. */
-export const describeComponent = (component: ComponentObject): ComponentMetadata => {
+export const describeComponent = (component: ComponentObject, as: DescribedAs = 'component'): ComponentMetadata => {
   const warnings = new Warnings();
-  const kind = kindOf(component.type);
+  const isStep = as === 'step';
+  const kind = isStep ? kindOfStep(component.type) : kindOf(component.type);
   checkKeys(component, warnings);
   if (kind === 'source') warnOfMisplacedHooks(component, warnings);
   const configurableProps = kind === 'app' ? [] : describeProps(component.props, kind, warnings);
   const methods = methodsOf(component.methods, configurableProps, warnings);
   const metadata: ComponentMetadata = {
     kind,
-    name: nameOf(component, kind),
+    name: nameOf(component, kind, isStep ? UNNAMED_STEP : undefined),
     key: textOrNull(component.key),
     version: versionOf(component.version),
     description: textOrNull(component.description),
@@ -63,7 +68,7 @@ export const describeComponent = (component: ComponentObject): ComponentMetadata
   };
   checkRun(metadata, component);
   warnOfInterfaces(metadata, warnings);
-  warnOfCode(component, warnings);
+  warnOfCode(component, isStep, warnings);
   return { ...metadata, warnings: warnings.list() };
 };
 
@@ -107,19 +112,31 @@ const kindOf = (type: unknown): Kind => {
   throw new InvalidComponent(`type must be "source" or "action", not ${valueText(type)}${meantText(meant)}`);
 };
 
+/** A code step without a type is an action (docs/reference/workflows.md#code). */
+const kindOfStep = (type: unknown): 'action' => {
+  const kind = isGiven(type) && type !== '' ? kindOf(type) : 'action';
+  if (kind === 'action') return kind;
+  throw new InvalidComponent(`the code of a step must be an action, not of type ${shown(kind)}: leave type out`);
+};
+
 /** Shortens a value of the author for a message. */
 const valueText = (value: unknown): string => {
   if (typeof value === 'string') return shown(value);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOfValue(value);
 };
 
-/** Empty for a source without a name, for which the server derives one from its file. */
-const nameOf = (component: ComponentObject, kind: Kind): string => {
+/**
+ * Empty for a source without a name, for which the server derives one from its file.
+ *
+ * @param otherwise stands in for a missing name
+ */
+const nameOf = (component: ComponentObject, kind: Kind, otherwise?: string): string => {
   const { name } = component;
   if (isGiven(name) && typeof name !== 'string')
     throw new InvalidComponent(`name must be a text, not ${kindOfValue(name)}`);
   const found = textOrNull(name) ?? textOrNull(component.key) ?? (kind === 'source' ? null : textOrNull(component.app));
   if (found !== null) return found;
+  if (otherwise !== undefined) return otherwise;
   const slip = KEYS.slipOf('name', Object.keys(component));
   if (slip !== undefined) throw new InvalidComponent(`name is missing: ${slip}`);
   if (kind === 'source') return '';

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import os from 'node:os';
 import { NO_RUN } from '../protocol/late-work.js';
-import { type ChildSettings, type HostMessage } from '../protocol/protocol.js';
+import { type ChildSettings, type HostMessage, type DescribedAs } from '../protocol/protocol.js';
 import { DOWN_FD, MAX_RECORD_BYTES, RecordParser, type RawRecord } from '#libs/framing/records.js';
 import { splitBundle } from '../protocol/source-map.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
@@ -86,7 +86,7 @@ class Child {
     const { code, map } = splitBundle(raw);
     mapStacks(bundleFile(), () => map?.toString('utf8'));
     openBundle(code, (exports) => {
-      if (settings.inspect) this.inspect(exports);
+      if (settings.inspect !== null) this.inspect(exports, settings.inspect);
       else this.load(exports, settings);
       uplink.flush();
     });
@@ -102,9 +102,9 @@ class Child {
     }
   }
 
-  private inspect(exports: () => unknown): void {
+  private inspect(exports: () => unknown, as: DescribedAs): void {
     try {
-      const metadata = describeComponent(componentOf(exports()));
+      const metadata = describeComponent(componentOf(exports()), as);
       uplink.send(['meta'], JSON.stringify(metadata));
     } catch (thrown) {
       if (thrown instanceof InvalidComponent) uplink.send(['invalid', thrown.message, thrown.prop]);

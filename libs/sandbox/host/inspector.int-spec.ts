@@ -91,6 +91,16 @@ describe('the component inspector', () => {
     });
   });
 
+  it('describes the code of a step as an action', async () => {
+    const code = `export default defineComponent({ props: { n: 'integer' }, async run({ steps, $ }) { return this.n } })`;
+    const { metadata } = await inspector.inspect(code, { as: 'step' });
+    expect(metadata).toMatchObject({
+      kind: 'action',
+      name: 'step',
+      configurableProps: [{ name: 'n', type: 'integer' }],
+    });
+  });
+
   it('evaluates code that awaits at the top, in its own files too', async () => {
     const code = `import { EOL } from 'node:os'; import { later } from './later.js'; const fs = require('node:fs');
       const name = await later(); export default { name, description: EOL + typeof fs.readFileSync, run() {} }`;

@@ -17,7 +17,7 @@ import { DEFAULT_JAIL_LIMITS, JailLauncher } from './jail-launcher.js';
 import { type JailLevel } from '../jail/jail-level.js';
 import { parseMetadata } from '../protocol/metadata-validation.js';
 import { causeOf } from './process-end.js';
-import { type ChildSettings } from '../protocol/protocol.js';
+import { type ChildSettings, type DescribedAs } from '../protocol/protocol.js';
 import { encodeRecord, type RawRecord } from '#libs/framing/records.js';
 import { Standby } from './standby.js';
 
@@ -37,6 +37,8 @@ export interface InspectRequest extends Omit<BundleInput, 'code'> {
   readonly workspaceId?: string;
   /** Lock whose packages are reused. */
   readonly lock?: PackageLock | undefined;
+  /** Default: `component`. */
+  readonly as?: DescribedAs;
 }
 
 export interface Inspected {
@@ -58,14 +60,13 @@ export interface Inspector {
   close(): Promise<void>;
 }
 
-const SETTINGS: Omit<ChildSettings, 'tmp' | 'tmpMb' | 'packages'> = {
+const SETTINGS: Omit<ChildSettings, 'tmp' | 'tmpMb' | 'packages' | 'inspect'> = {
   sourceId: '',
   props: {},
   db: {},
   concurrency: 1,
   egress: null,
   requestClient: null,
-  inspect: true,
 };
 
 /** Lifetime of an unused process that was started ahead. */
@@ -84,17 +85,21 @@ export const createInspector = (options: InspectorOptions): Inspector => {
       reads: [{ from: packages.installed.folder, to: PACKAGES }],
       loadsMachineCode: packages.native !== null,
     });
-  const describe = async (bundle: string, packages: BundledPackages | null): Promise<ComponentMetadata> => {
+  const describe = async (
+    bundle: string,
+    packages: BundledPackages | null,
+    as: DescribedAs,
+  ): Promise<ComponentMetadata> => {
     const child = packages?.externals.length ? await inPackages(packages) : await standby.acquire();
-    const metadata = await evaluate(child, bundle, timeoutMs, memoryMb).finally(() => standby.prepare());
+    const metadata = await evaluate(child, bundle, as, timeoutMs, memoryMb).finally(() => standby.prepare());
     return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
   };
   return {
-    inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8'), null),
-    inspect: async (code, { workspaceId = '', lock, ...input } = {}) => {
+    inspectComponent: async (bundleFile) => describe(await readFile(bundleFile, 'utf8'), null, 'component'),
+    inspect: async (code, { workspaceId = '', lock, as = 'component', ...input } = {}) => {
       const { bundle, assignments, packages: used } = await builds.bundle({ ...input, code }, { workspaceId, lock });
       try {
-        const described = await describe(bundle, used);
+        const described = await describe(bundle, used, as);
         const metadata = { ...described, warnings: [...assignments.map(warningOf), ...described.warnings] };
         return { bundle, metadata, ...(used ? { packages: packagesOf(used) } : {}) };
       } finally {
@@ -126,11 +131,18 @@ const invalid = (message: string, details: Readonly<Record<string, unknown>> = {
 const evaluate = async (
   child: AskedProcess,
   bundle: string,
+  inspect: DescribedAs,
   timeoutMs: number,
   memoryMb: number,
 ): Promise<ComponentMetadata> => {
   const { tmp, reads } = child.plan;
-  const settings = { ...SETTINGS, tmp, tmpMb: DEFAULT_JAIL_LIMITS.tmpMb, packages: reads[0] ?? null };
+  const settings: ChildSettings = {
+    ...SETTINGS,
+    inspect,
+    tmp,
+    tmpMb: DEFAULT_JAIL_LIMITS.tmpMb,
+    packages: reads[0] ?? null,
+  };
   const order = encodeRecord(0, { t: 'init', settings }, [bundle]);
   const outcome = await child.ask(order, timeoutMs, (record) => readAnswer(record, tmp));
   child.kill();

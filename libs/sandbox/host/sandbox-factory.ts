@@ -161,5 +161,5 @@ const settingsOf = (
   tmpMb,
   requestClient,
   packages: reads[0] ?? null,
-  inspect: false,
+  inspect: null,
 });

@@ -109,6 +109,9 @@ export interface StoreError {
 /** Calls to data stores that a child has sent and whose answers it has not read. The others wait in the child. */
 export const STORE_CALLS = 8;
 
+/** A code step of a workflow is an action that may lack type, key and name. */
+export type DescribedAs = 'component' | 'step';
+
 export interface ChildSettings {
   readonly sourceId: string;
   readonly props: Readonly<Record<string, BoundProp>>;
@@ -126,8 +129,8 @@ export interface ChildSettings {
   readonly requestClient: string | null;
   /** Folder of the packages beside the bundle, as the child sees it. Null for none. */
   readonly packages: string | null;
-  /** Describe the bundle's exports (`meta`) instead of binding them. */
-  readonly inspect: boolean;
+  /** What to describe the bundle's exports as (`meta`). Null: they are bound. */
+  readonly inspect: DescribedAs | null;
 }
 
 /** A child sends every error in the form in which an author reads it. */
