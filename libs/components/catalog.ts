@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { streamName } from '#libs/kernel/events.js';
 import { isIdOf } from '#libs/kernel/ids.js';
 import { load, type CommandContext } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
+import { BLOBS, EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { componentDecider, type SavedComponent } from './domain/component.js';
 import { componentByKey } from './get-component/find-component.js';
@@ -20,8 +21,9 @@ import { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 import {
   SaveComponent,
   SaveComponentHandler,
-  type RefreshedComponent,
+  type PreparedComponent,
 } from './save-component/save-component.handler.js';
+import { NO_CHANGES } from './save-component/saved-packages.js';
 
 /** Reads ids from the event log, so that a component can be deployed as soon as it is saved. */
 @Injectable()
@@ -30,6 +32,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(UPCASTERS) private readonly upcasters: Upcasters,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
+    @Inject(BLOBS) private readonly blobs: BlobStore,
     private readonly saver: SaveComponentHandler,
   ) {}
 
@@ -47,9 +50,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
         refreshPackages,
         isStep,
       };
-      const prepared = await this.saver.prepare(new SaveComponent(given, context));
-      let kept: Promise<unknown> | undefined;
-      return { ...saved(prepared), keep: async () => void (await (kept ??= prepared.keep())) };
+      return this.staged(await this.saver.prepare(new SaveComponent(given, context)));
     }
     if (key !== undefined) {
       const doc = key.startsWith('sc_')
@@ -70,10 +71,23 @@ export class StoredComponentCatalog implements ComponentCatalog {
     refreshPackages: boolean,
     context: CommandContext,
   ): Promise<ResolvedComponent> {
-    const keep = (): Promise<void> => Promise.resolve();
-    if (!refreshPackages) return { ...deployable(component), keep };
+    const done = (): Promise<void> => Promise.resolve();
+    const unchanged = { ...deployable(component), keep: done, release: done };
+    if (!refreshPackages) return unchanged;
     await this.checkOwn(component.componentId, context.workspaceId);
-    return { ...saved(await this.saver.refresh(component, context)), keep };
+    const refreshed = await this.saver.refresh(component, context);
+    return refreshed ? this.staged(refreshed) : { ...unchanged, packageChanges: NO_CHANGES };
+  }
+
+  private async staged(prepared: PreparedComponent): Promise<ResolvedComponent> {
+    const { component, changes, pending } = prepared;
+    const staged = await pending.stageIn(this.blobs);
+    return {
+      ...deployable(component),
+      ...(changes === undefined ? {} : { packageChanges: changes }),
+      keep: async () => void (await prepared.keep()),
+      release: () => staged.release(),
+    };
   }
 
   /** Every workspace may use a component of the registry, so none of them may change its packages. */
@@ -112,11 +126,6 @@ export const deployable = (component: SavedComponent): DeployableComponent => ({
   ...(component.hasAdditionalProps === true ? { hasAdditionalProps: true as const } : {}),
   ...besideOf(component),
   ...(component.warnings ? { warnings: component.warnings } : {}),
-});
-
-const saved = ({ component, changes }: RefreshedComponent): DeployableComponent => ({
-  ...deployable(component),
-  ...(changes === undefined ? {} : { packageChanges: changes }),
 });
 
 const besideOf = ({ packages }: SavedComponent): Pick<DeployableComponent, 'packages'> =>

@@ -113,7 +113,7 @@ describe('ComponentCatalog', () => {
     await expect(catalog.resolve({ componentId: byCode.id }, context('o_1'))).rejects.toMatchObject({
       code: 'component.not_found',
     });
-    await Promise.all([byCode.keep(), byCode.keep()]);
+    await byCode.keep();
     expect(await catalog.resolve({ componentId: byCode.id }, context('o_1'))).toMatchObject({
       name: 'x',
       bundleHash: byCode.bundleHash,

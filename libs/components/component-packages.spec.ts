@@ -179,6 +179,7 @@ describe('npm packages of a component', () => {
     expect(await catalog.resolve({ componentId: listed.id }, CONTEXT)).toEqual({
       ...listed,
       keep: expect.any(Function),
+      release: expect.any(Function),
     });
   });
 
@@ -189,6 +190,9 @@ describe('npm packages of a component', () => {
     const before = await catalog.resolve({ componentId: data.id }, CONTEXT);
     const after = await catalog.resolve({ componentId: data.id, refreshPackages: true }, CONTEXT);
     expect(after.bundleHash).not.toBe(before.bundleHash);
+    expect((await catalog.resolve({ componentId: data.id }, CONTEXT)).bundleHash).toBe(before.bundleHash);
+    await after.keep();
+    expect((await catalog.resolve({ componentId: data.id }, CONTEXT)).bundleHash).toBe(after.bundleHash);
     expect(inspector.inspected.at(-1)).toMatchObject({ files: { 'x.mjs': 'x' }, fileName: 'component.js' });
   });
 });

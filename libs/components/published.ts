@@ -176,16 +176,16 @@ export const withDynamicProps = (
 /** Token under which ComponentsModule provides its ComponentCatalog. */
 export const COMPONENT_CATALOG = Symbol('ComponentCatalog');
 
+/** Inline code and refreshed packages can run before they are saved, so that a refused request leaves none behind. */
 export interface ResolvedComponent extends DeployableComponent {
-  /** Saves inline code for good, so that its bundle can run. Idempotent. Nothing to do for another reference. */
+  /** Saves them. Does nothing for any other component. */
   keep(): Promise<void>;
+  /** Call it at the end of the request. What was not saved cannot run afterwards. */
+  release(): Promise<void>;
 }
 
 /** Implemented by the components context. Checks inline code and finds components by reference. */
 export interface ComponentCatalog {
-  /**
-   * Stores nothing of inline code, so that a request which is refused leaves none behind. Rejects with DomainError
-   * component.* (not found, invalid, too large, reference missing).
-   */
+  /** Rejects with DomainError component.* (not found, invalid, too large, reference missing). */
   resolve(reference: ComponentReference, context: CommandContext): Promise<ResolvedComponent>;
 }

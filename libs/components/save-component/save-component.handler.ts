@@ -13,7 +13,7 @@ import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { checkCodeSize } from '../domain/code-size.js';
-import { componentDecider, type SavedComponent } from '../domain/component.js';
+import { componentDecider, type ComponentState, type SavedComponent } from '../domain/component.js';
 import { componentIdOf } from '../domain/component-identity.js';
 import { checkFileName, checkFilePaths } from '../domain/file-paths.js';
 import { boundedMetadata } from '../domain/metadata-limits.js';
@@ -37,7 +37,7 @@ import { checkCodeRoom } from './code-room.js';
 import { fullQueue } from './full-queue.js';
 import { Inspections } from './inspections.js';
 import { PendingBlobs } from './pending-blobs.js';
-import { changesOf, lockOf, NO_CHANGES, partsOf, savedPackagesOf } from './saved-packages.js';
+import { changesOf, lockOf, partsOf, savedPackagesOf } from './saved-packages.js';
 import { type ComponentLimits } from '../limits.js';
 
 /** See docs/reference/component-model.md#fetch-turns. A fetch takes 30 s at most, so the queue of a workspace moves on. */
@@ -71,13 +71,13 @@ export interface SaveComponentResult {
 }
 
 /** A component whose code was checked. Nothing of it is stored before `keep`. */
-export interface PreparedComponent {
+export interface PreparedComponent extends Pick<SaveComponentResult, 'changes'> {
+  /** The component as `keep` will save it. */
   readonly component: SavedComponent;
-  readonly changes?: PackageChanges;
+  /** Empty for code that is saved already. */
+  readonly pending: PendingBlobs;
   keep(): Promise<SaveComponentResult>;
 }
-
-export type RefreshedComponent = Pick<SaveComponentResult, 'component' | 'changes'>;
 
 interface BuildRequest {
   readonly source: FetchedComponent;
@@ -132,45 +132,39 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     const known = await this.find(id);
     const as = given.isStep === true ? 'step' : 'component';
     const request = { source, url: given.url ?? null, id, savedAt, as } as const;
-    if (!known) {
-      const { data, pending } = await this.built(request, context);
-      const { savedAt: createdAt, ...fields } = data;
-      const keep = async (): Promise<SaveComponentResult> => {
-        await pending.storeIn(this.blobs);
-        return this.append(data, source.code, context);
-      };
-      return { component: { ...fields, createdAt, updatedAt: createdAt }, keep };
-    }
-    if (given.refreshPackages === true) {
-      const refreshed = await this.buildAgain(known.component, request, context);
-      return { ...refreshed, keep: () => Promise.resolve(refreshed) };
-    }
+    if (!known || given.refreshPackages === true) return this.prepared(request, context, known?.component);
     const again = { ...savedDataOf(known.component), url: request.url, savedAt };
-    return { component: known.component, keep: () => this.append(again, source.code, context) };
+    const keep = () => this.append(again, source.code, context);
+    return { component: known.component, pending: new PendingBlobs(), keep };
   }
 
   /** Builds saved code with the newest packages. Code without packages stays as it is. */
-  async refresh(known: SavedComponent, context: CommandContext): Promise<RefreshedComponent> {
+  async refresh(known: SavedComponent, context: CommandContext): Promise<PreparedComponent | undefined> {
     const code = await this.blobs.get(known.codeHash);
     if (code === undefined) throw new Error(`code ${known.codeHash} of ${known.componentId} is not in the blob store`);
     const parts = await partsOf(this.blobs, known);
-    if (!parts) return { component: known, changes: NO_CHANGES };
+    if (!parts) return undefined;
     const source = { code, finalUrl: known.url ?? '', ...parts };
     // A step's code may lack the type. Code that has it is described the same.
     const as = known.kind === 'action' ? 'step' : 'component';
     const request = { source, url: null, id: known.componentId, savedAt: this.clock.now(), as } as const;
-    return this.buildAgain(known, request, context);
+    return this.prepared(request, context, known);
   }
 
-  private async buildAgain(
-    known: SavedComponent,
+  /** Builds new code, or saved code again with other packages. */
+  private async prepared(
     request: BuildRequest,
     context: CommandContext,
-  ): Promise<SaveComponentResult> {
+    known?: SavedComponent,
+  ): Promise<PreparedComponent> {
     const { data, pending } = await this.built(request, context);
-    await pending.storeIn(this.blobs);
-    const changes = changesOf(await lockOf(this.blobs, known), await lockOf(this.blobs, data));
-    return { ...(await this.append(data, request.source.code, context, true)), changes };
+    const changes = known && changesOf(await lockOf(this.blobs, known), await lockOf(pending, data));
+    const told = changes === undefined ? {} : { changes };
+    const keep = async (): Promise<SaveComponentResult> => {
+      await pending.storeIn(this.blobs);
+      return { ...(await this.append(data, request.source.code, context, known !== undefined)), ...told };
+    };
+    return { component: savedBy(data, known), pending, keep, ...told };
   }
 
   private async built(
@@ -339,6 +333,16 @@ const savedDataOf = ({ createdAt, updatedAt: _, ...data }: SavedComponent): Comp
   ...data,
   savedAt: createdAt,
 });
+
+/** The component after its code is saved, or saved again with other packages. */
+const savedBy = (data: ComponentSaved['data'], known: SavedComponent | undefined): SavedComponent => {
+  const before: ComponentState = known ? { status: 'saved', component: known } : componentDecider.initialState();
+  const command = { type: 'SaveComponentCode', data, refreshed: known !== undefined } as const;
+  const events = componentDecider.decide(command, before);
+  const state = events.reduce((current, event) => componentDecider.evolve(current, event), before);
+  if (state.status === 'none') throw new Error(`component ${data.componentId} would not be saved`);
+  return state.component;
+};
 
 /** Takes the file name from the URL, because its ending decides how the code is read. */
 const fileNameOf = (url: string | undefined): string => {

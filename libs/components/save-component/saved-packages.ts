@@ -35,13 +35,13 @@ const importedBy = ({ specifiers, packages }: PackageLock): readonly ImportedPac
 };
 
 /** Undefined for a component without packages. */
-export const lockOf = (blobs: BlobStore, { packages }: Saved): Promise<PackageLock | undefined> =>
+export const lockOf = (blobs: Pick<BlobStore, 'get'>, { packages }: Saved): Promise<PackageLock | undefined> =>
   readJson<PackageLock>(blobs, packages?.lockHash);
 
-export const partsOf = (blobs: BlobStore, { packages }: Saved): Promise<CodeParts | undefined> =>
+export const partsOf = (blobs: Pick<BlobStore, 'get'>, { packages }: Saved): Promise<CodeParts | undefined> =>
   readJson<CodeParts>(blobs, packages?.partsHash);
 
-const readJson = async <T>(blobs: BlobStore, hash: string | undefined): Promise<T | undefined> => {
+const readJson = async <T>(blobs: Pick<BlobStore, 'get'>, hash: string | undefined): Promise<T | undefined> => {
   if (hash === undefined) return undefined;
   const text = await blobs.get(hash);
   if (text === undefined) throw new Error(`${hash} is not in the blob store`);

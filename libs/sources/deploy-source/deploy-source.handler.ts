@@ -5,6 +5,7 @@ import {
   COMPONENT_CATALOG,
   type ComponentCatalog,
   type ComponentReference,
+  type ResolvedComponent,
   withDynamicProps,
 } from '#libs/components/published.js';
 import { type Position } from '#libs/kernel/events.js';
@@ -59,6 +60,7 @@ export class DeploySource extends Command<SourceResult> {
 
 interface Deployment {
   readonly sourceId: string;
+  readonly component: ResolvedComponent;
   readonly name: string;
   readonly nameSlug: string;
   readonly definition: SourceDefinition;
@@ -84,14 +86,25 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
   ) {}
 
   async execute({ request, context }: DeploySource): Promise<SourceResult> {
-    const { operations } = this;
-    const now = operations.clock.now();
     await this.mustHaveRoom(context.workspaceId);
 
-    // 1. Find the component, or check its code. It is saved once nothing refuses its values, or its own methods must run.
+    // 1. Find the component, or check its code.
     const component = await this.components.resolve(request.reference, context);
+    try {
+      return await this.deployed(component, request, context);
+    } finally {
+      await this.operations.bestEffort(component.id, 'releasing code', () => component.release());
+    }
+  }
+
+  private async deployed(
+    component: ResolvedComponent,
+    request: DeploySourceRequest,
+    context: CommandContext,
+  ): Promise<SourceResult> {
+    const { operations } = this;
+    const now = operations.clock.now();
     checkIsSource(component);
-    if (component.hasAdditionalProps === true) await component.keep();
 
     // 2. Find the props that additionalProps adds, and check the values of all.
     const { configuredProps: given, dynamicPropsId } = request;
@@ -107,7 +120,6 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
       newSecretRef: () => newId('sec', now),
     });
     const bare = definitionOf(component, plan, request.emitOnDeploy, dynamicProps);
-    await component.keep();
     const hooked = await this.appHooks.planned(bare, { component, given, workspaceId });
     const definition = await this.dataStores.bound(hooked.definition, context);
 
@@ -119,7 +131,7 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     const hooks = operations.hookSession(sourceId, context.workspaceId);
     const { secrets } = plan;
     const warnings = [...plan.warnings, ...hooked.warnings, ...(component.warnings ?? [])];
-    const deployment = { sourceId, name, nameSlug, definition, secrets, hooks, activateStarted: false };
+    const deployment = { sourceId, component, name, nameSlug, definition, secrets, hooks, activateStarted: false };
     try {
       const { packageChanges } = component;
       const told = { warnings, ...(packageChanges === undefined ? {} : { packageChanges }) };
@@ -158,7 +170,10 @@ export class DeploySourceHandler implements ICommandHandler<DeploySource> {
     deployment.activateStarted = true;
     await hooks.run(definition, 'activate');
 
-    // 9. Finish the deployment, which arms the timers and lists the source.
+    // 9. Save inline code, which nothing refuses any more. A source must never lack its component.
+    await deployment.component.keep();
+
+    // 10. Finish the deployment, which arms the timers and lists the source.
     const finish = { type: 'FinishDeployment', now: operations.clock.now() } as const;
     const { state, position, revision } = await operations.decide(sourceId, finish, context);
     await operations.bestEffort(sourceId, 'notifying the runner', () => operations.operationEnded(sourceId));

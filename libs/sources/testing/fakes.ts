@@ -58,8 +58,9 @@ export class FakeTopics implements SourceTopics {
 export class FakeCatalog implements ComponentCatalog {
   readonly components = new Map<string, DeployableComponent>();
   readonly asked: ComponentReference[] = [];
-  /** Ids of the components that were kept. */
+  /** Ids of the components that were kept, and then of those that were released. */
   readonly kept: string[] = [];
+  readonly released: string[] = [];
 
   add(id: string, over: Partial<DeployableComponent> = {}): this {
     const component: DeployableComponent = {
@@ -81,6 +82,10 @@ export class FakeCatalog implements ComponentCatalog {
     this.asked.push(reference);
     const component = this.components.get(reference.componentId ?? reference.componentCode ?? '');
     if (!component) throw new DomainError('component.not_found', 'no such component');
-    return { ...component, keep: async () => void this.kept.push(component.id) };
+    return {
+      ...component,
+      keep: async () => void this.kept.push(component.id),
+      release: async () => void this.released.push(component.id),
+    };
   }
 }

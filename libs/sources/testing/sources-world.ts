@@ -33,6 +33,8 @@ export const sourcesWorld = async () => {
   });
   const hooks = new FakeHooks();
   const calls = new FakeCalls();
+  const blobs = new InMemoryBlobs();
+  const inspector = new FakeInspector();
   const topics = new FakeTopics();
   const runs: Parameters<ManualRuns['run']>[] = [];
   const manualRuns: ManualRuns = {
@@ -52,8 +54,8 @@ export const sourcesWorld = async () => {
     imports: [
       ComponentsModule.forRoot({
         ...plane.ports(),
-        blobs: new InMemoryBlobs(),
-        inspector: new FakeInspector(),
+        blobs,
+        inspector,
         calls,
         fetcher: { fetch: () => Promise.reject(new Error('nothing is fetched')) },
       }),
@@ -78,7 +80,7 @@ export const sourcesWorld = async () => {
     request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
   const create = async (body: object, key = 'one'): Promise<JsonObject> =>
     dataOf(await call('post', '/v1/sources', key).send(body));
-  return { plane, view, hooks, topics, calls, runs, call, create, close };
+  return { plane, view, hooks, topics, blobs, inspector, calls, runs, call, create, close };
 };
 
 export const textOf = (value: Json | undefined): string => {

@@ -1,6 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMPONENT_CATALOG, type ComponentCatalog, type ComponentReference } from '#libs/components/published.js';
+import {
+  COMPONENT_CATALOG,
+  type ComponentCatalog,
+  type ComponentReference,
+  type ResolvedComponent,
+} from '#libs/components/published.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type CommandResult } from '#libs/kernel/handle-command.js';
@@ -54,6 +59,8 @@ export class UpdateSource extends Command<SourceResult> {
 
 interface Update {
   readonly source: SourceRecord;
+  /** Undefined when code and props stay. */
+  readonly component: ResolvedComponent | undefined;
   readonly next: SourceFace;
   readonly secrets: PropPlan['secrets'];
   readonly ignoreHookErrors: boolean;
@@ -83,17 +90,31 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     // 1. Load the source. The start of the update checks it again; an early refusal saves fetching and saving code.
     const source = idleSource(await operations.stateOf(sourceId, context.workspaceId), sourceId);
     checkNotStale(source, request.ifUpdatedAt);
+    const component = await this.componentOf(source, request, context);
+    try {
+      return await this.updated(source, component, request, context);
+    } finally {
+      if (component) await operations.bestEffort(sourceId, 'releasing code', () => component.release());
+    }
+  }
 
+  private async updated(
+    source: SourceRecord,
+    component: ResolvedComponent | undefined,
+    request: UpdateSourceRequest,
+    context: CommandContext,
+  ): Promise<SourceResult> {
     // 2. Plan the new definition and 3. reserve its slug.
-    const { definition, secrets, ...told } = await this.plan(source, request, context);
+    const { definition, secrets, ...told } = await this.plan(source, component, request, context);
     const name = request.name ?? source.name;
     const nameSlug = await this.reserve(source, request.name, context);
     const next = { name, nameSlug, active: request.active, definition };
-    const update = { source, next, secrets, ignoreHookErrors: request.ignoreHookErrors };
+    const update = { source, component, next, secrets, ignoreHookErrors: request.ignoreHookErrors };
 
     // 4. Log the whole update, so that a crash can be undone. No event means that nothing changes.
     const { state, position, revision } = await this.start(update, context);
     if (state.status === 'deployed') {
+      await component?.keep();
       const { workspaceId } = context;
       return { source: state.source, revision: Number(revision), workspaceId, position: undefined, ...told };
     }
@@ -105,29 +126,35 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     }
   }
 
+  private async componentOf(
+    source: SourceRecord,
+    { reference, configuredProps, dynamicPropsId, refreshPackages = false }: UpdateSourceRequest,
+    context: CommandContext,
+  ): Promise<ResolvedComponent | undefined> {
+    const wantedChange = reference ?? configuredProps ?? dynamicPropsId;
+    if (wantedChange === undefined && !refreshPackages) return undefined;
+    const wanted = reference ?? { componentId: source.definition.componentId };
+    return this.components.resolve({ ...wanted, refreshPackages }, context);
+  }
+
   private async plan(
     source: SourceRecord,
-    request: UpdateSourceRequest,
+    component: ResolvedComponent | undefined,
+    { configuredProps, dynamicPropsId, emitOnDeploy }: UpdateSourceRequest,
     context: CommandContext,
   ): Promise<PlannedDefinition> {
-    const { reference, configuredProps, dynamicPropsId, emitOnDeploy, refreshPackages = false } = request;
-    const wantedChange = reference ?? configuredProps ?? dynamicPropsId;
-    if (wantedChange === undefined && !refreshPackages) {
+    if (!component) {
       const kept = emitOnDeploy ?? source.definition.emitOnDeploy;
       return { definition: { ...source.definition, emitOnDeploy: kept }, secrets: [], warnings: [] };
     }
-    const wanted = reference ?? { componentId: source.definition.componentId };
-    const component = await this.components.resolve({ ...wanted, refreshPackages }, context);
     const { clock } = this.operations;
     const given = await this.operations.maskKnownSecrets(configuredProps ?? {}, source, context.workspaceId);
     checkIsSource(component);
-    if (component.hasAdditionalProps === true) await component.keep();
     const { workspaceId } = context;
     const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId, source });
     const appOf = (id: string) => this.operations.accounts.find(id, workspaceId)?.app;
     const planned = planDefinition({ source, component, dynamicProps, given, emitOnDeploy, appOf, now: clock.now() });
     const { packageChanges } = component;
-    await component.keep();
     const hooked = await this.appHooks.planned(planned.definition, { component, given, workspaceId, source });
     const definition = await this.dataStores.bound(hooked.definition, context);
     const warnings = [...hooked.warnings, ...planned.warnings];
@@ -181,7 +208,8 @@ export class UpdateSourceHandler implements ICommandHandler<UpdateSource> {
     // 6. Run deactivate with the old definition and activate with the new one.
     await this.runHooks(update, operations.hookSession(sourceId, workspaceId));
 
-    // 7. Put the update in force.
+    // 7. Save inline code, which nothing refuses any more, and put the update in force.
+    await update.component?.keep();
     const finish = { type: 'FinishUpdate', now: operations.clock.now() } as const;
     const { state, position, revision } = await operations.decide(sourceId, finish, context);
     const updated = deployedSource(state);

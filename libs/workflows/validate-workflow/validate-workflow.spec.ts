@@ -22,6 +22,7 @@ const component = (kind: 'source' | 'action', more: Partial<ResolvedComponent> =
   hooks: [],
   dedupe: null,
   keep: () => Promise.resolve(),
+  release: () => Promise.resolve(),
   ...more,
 });
 
