@@ -12,6 +12,7 @@ const contexts = [
   'workflows',
   'accounts',
   'notifications',
+  'variables',
 ];
 const fromContext = `^libs/(${contexts.join('|')})/`;
 // Imports by #libs/ are resolved to the built file: a target may be seen in either place.
@@ -41,6 +42,7 @@ const rooms = {
   audit: ['http', 'kernel'],
   components: ['component-model', 'http', 'kernel'],
   accounts: ['http', 'kernel'],
+  variables: ['http', 'kernel'],
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
   workflows: ['component-model', 'components', 'http', 'kernel', 'sources'],
@@ -99,7 +101,7 @@ const rooms = {
       'stream-log',
       'subscriptions',
     ],
-    ...['telemetry', 'tenancy', 'webhooks', 'workflows'],
+    ...['telemetry', 'tenancy', 'variables', 'webhooks', 'workflows'],
   ],
   archive: [
     'cluster',

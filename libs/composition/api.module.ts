@@ -101,6 +101,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     appEvents: starting.appEvents,
     runner: starting.actions,
     accounts: views.accounts,
+    variables: views.variables,
     allowedEnv: config.accountEnv,
     resources: views.resources,
     replays: replaysOf(engines),

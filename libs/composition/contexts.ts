@@ -18,6 +18,7 @@ import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { subscriptionsContext } from '#libs/subscriptions/index.js';
 import { tenancyContext } from '#libs/tenancy/index.js';
+import { variablesContext } from '#libs/variables/index.js';
 import { webhooksContext } from '#libs/webhooks/index.js';
 import { workflowsContext } from '#libs/workflows/index.js';
 
@@ -30,6 +31,7 @@ export const contexts = [
   webhooksContext,
   dataStoresContext,
   accountsContext,
+  variablesContext,
   notificationsContext,
   actionsContext,
   workflowsContext,

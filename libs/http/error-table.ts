@@ -111,6 +111,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'account.not_owner': { status: 403, word: 'not_owner' },
   'account.env_not_allowed': { status: 422, word: 'env_not_allowed' },
   'account.not_refreshed': { status: 409, word: 'account_not_refreshed' },
+  'variable.not_found': { status: 404, word: 'variable_not_found' },
   'delivery.not_found': { status: 404, word: 'delivery_not_found' },
   'event.invalid_id': { status: 400, word: 'invalid_event_id' },
   'audit.not_found': { status: 404, word: 'not_found' },

@@ -13,6 +13,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   registry: 'Key of the component, with `@version` for another than the newest',
   sources: '`dc_…` or name slug',
   subscriptions: '`sub_…`',
+  variables: 'Name of the variable',
   webhooks: '`wh_…`',
   workflows: '`p_…`; there are none yet',
   workspaces: '`o_…`',

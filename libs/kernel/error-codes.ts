@@ -101,6 +101,7 @@ export type ErrorCode =
   | 'account.not_owner'
   | 'account.env_not_allowed'
   | 'account.not_refreshed'
+  | 'variable.not_found'
   | 'delivery.not_found'
   | 'event.invalid_id'
   | 'audit.not_found'

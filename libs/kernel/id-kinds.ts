@@ -15,6 +15,7 @@ export const ID_KINDS = {
   dlv: 'a delivery',
   apn: 'an account',
   app: 'an app',
+  var: 'a variable',
 } as const;
 
 const ID = /^([a-z]{1,4})_[0-9a-zA-Z]{6,}$/;

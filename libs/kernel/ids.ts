@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'key'
   | 'apn'
   | 'app'
+  | 'var'
   | 'sec'
   | 'dlv'
   | 'inv'

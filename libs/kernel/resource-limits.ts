@@ -18,9 +18,14 @@ export const checkRoom = async (
   readModels: ReadModelStore,
   schema: CollectionSchema,
   where: Where,
-  { what, owner, limit, setting }: CountedResource,
+  counted: CountedResource,
 ): Promise<void> => {
   const { total } = await readModels.page(schema, { where, limit: 1 });
+  mustHaveRoom(total, counted);
+};
+
+/** Throws workspace.limit_reached when there are as many already as there may be. */
+export const mustHaveRoom = (total: number, { what, owner, limit, setting }: CountedResource): void => {
   if (total < limit) return;
   throw new DomainError(
     'workspace.limit_reached',

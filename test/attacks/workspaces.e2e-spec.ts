@@ -54,6 +54,8 @@ beforeAll(async () => {
   await api.expect(200, 'PUT', `/v1/data_stores/${storeId}/records/kept`, { body: { value: SECRET } });
   const body = { app: 'shop', name: 'mine', credentials: { token: SECRET } };
   accountId = (await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/accounts', { body })).data.id;
+  const variable = `/v1/workspaces/${owner.workspaceId}/variables/FIRST_ONLY`;
+  await api.expect(200, 'PUT', variable, { body: { value: SECRET } });
   await api.createComponent(componentCode({ props: `shop: { type: 'app', app: 'shop' }`, members: 'run() {},' }));
   await instance.post(source, SECRET);
   await instance.receiver.until('the delivery', () => instance.arrived(webhookId).length > 0);
@@ -112,6 +114,8 @@ const idFor = (template: string, name: string): string => {
       return keyId;
     case 'subscriptions id':
       return subscriptionId;
+    case 'workspaces name':
+      return 'FIRST_ONLY';
     case 'workspaces userId':
       return owner.id;
     case 'orgs id':
@@ -133,6 +137,7 @@ const foreignParameters = (): Record<string, string> => ({
   role: 'member',
   name: 'Taken over',
   event_name: 'created',
+  value: 'taken over',
 });
 
 /** The complete state that the first workspace can see. */
@@ -148,6 +153,7 @@ const stateOfFirst = async (): Promise<string> => {
     `/v1/data_stores/${storeId}`,
     `/v1/data_stores/${storeId}/records`,
     `/v1/accounts/${accountId}`,
+    `/v1/workspaces/${owner.workspaceId}/variables`,
     ...[source.id, webhookId, subscriptionId, component.id].map((id) => `/v1/audit/${id}`),
   ];
   const replies: string[] = [];

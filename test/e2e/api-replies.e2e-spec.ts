@@ -259,6 +259,15 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/apps/{idOrSlug}', { path: { idOrSlug: 'slack' } });
   });
 
+  it('variables', async () => {
+    const path = { id: workspace, name: 'A' };
+    const route = '/v1/workspaces/{id}/variables';
+    await contract.expect(200, `PUT ${route}/{name}`, { path, body: { value: 'x' } });
+    await contract.expect(400, `PUT ${route}/{name}`, { path, body: {} });
+    await contract.expect(200, `GET ${route}`, { path: { id: workspace } });
+    await contract.expect(204, `DELETE ${route}/{name}`, { path });
+  });
+
   it('users, workspaces and API keys', async () => {
     await contract.expect(200, 'GET /v1/users/me');
     await contract.expect(200, 'GET /v1/users/me/workspaces');
@@ -268,7 +277,15 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/workspaces/{id}/projects', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/audit', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/audit/export', { path: { id: workspace } });
-    for (const list of ['projects', 'audit', 'audit/export', 'members', 'accounts', '$platform/event_summaries'])
+    for (const list of [
+      'projects',
+      'audit',
+      'audit/export',
+      'members',
+      'accounts',
+      'variables',
+      '$platform/event_summaries',
+    ])
       await contract.expect(200, `GET /v1/orgs/{id}/${list}`, { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/orgs/{workspaceId}/subscriptions', { path: { workspaceId: workspace } });
     const route = 'GET /v1/workspaces/{id}/members';

@@ -66,6 +66,8 @@ interface Parts {
   readonly failing: Webhook;
   /** Id of a connected account. */
   readonly account: string;
+  /** Path of the workspace's variables. */
+  readonly variables: string;
   readonly renamedAt: number;
 }
 
@@ -119,7 +121,10 @@ export class MoveScene {
     const gone = await api.createSource({ component_code: emitterCode() });
     await api.deleteSource(gone.id);
     const account = await this.connect();
-    this.parts = { counting, unique, secretive, webhook, failing, account, renamedAt: Date.now() };
+    const { data: me } = await api.expect<Data<{ orgs: { id: string }[] }>>(200, 'GET', '/v1/users/me');
+    const variables = `/v1/workspaces/${me.orgs[0]?.id}/variables`;
+    await api.expect(200, 'PUT', `${variables}/A`, { body: { value: 'moved' } });
+    this.parts = { counting, unique, secretive, webhook, failing, account, variables, renamedAt: Date.now() };
 
     await api.expect(200, 'PUT', `/v1/sources/${counting.id}`, { body: { name: 'Renamed' } });
     await this.emit(['first', { id: 1 }], ['second', { id: 2 }], ['waits', { id: 3, name: 'later' }]);
@@ -137,7 +142,7 @@ export class MoveScene {
 
   /** Answers that every later installation must repeat. */
   async answers(): Promise<Answers> {
-    const { counting, unique, secretive, webhook, failing, account, renamedAt } = this.made;
+    const { counting, unique, secretive, webhook, failing, account, variables, renamedAt } = this.made;
     const resources = [counting, unique, secretive, webhook, failing];
     const paths = [
       ...['sources', 'webhooks', 'subscriptions'].map((list) => `/v1/users/me/${list}`),
@@ -150,6 +155,7 @@ export class MoveScene {
       `/v1/webhooks/${webhook.id}/deliveries`,
       '/v1/accounts',
       `/v1/accounts/${account}?include_credentials=true`,
+      variables,
     ];
     const { url } = this.target;
     const entries = paths.map(async (path): Promise<[string, string]> => {

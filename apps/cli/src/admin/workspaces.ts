@@ -33,8 +33,8 @@ export const registerWorkspaces = (admin: Command): void => {
   const remove = workspace
     .command('delete')
     .description(
-      'Deletes a workspace without sources, webhooks, data stores and accounts. Its members stay users. All servers ' +
-        'must be stopped, on the distributed engines too.',
+      'Deletes a workspace without sources, webhooks, data stores, accounts and variables. Its members stay users. ' +
+        'All servers must be stopped, on the distributed engines too.',
     );
   withJson(requireWorkspace(remove)).action((options: OfWorkspace) => withTenancy((tenancy) => drop(tenancy, options)));
 };

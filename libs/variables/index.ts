@@ -1,0 +1,1 @@
+export { variablesContext } from './context.js';

@@ -1,0 +1,2 @@
+/** The variables of every workspace, without their values. */
+export const VARIABLES = Symbol('Variables');
