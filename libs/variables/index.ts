@@ -1,1 +1,2 @@
 export { variablesContext } from './context.js';
+export { WorkspaceVariables } from './workspace-variables.js';
