@@ -56,6 +56,7 @@ export type ErrorCode =
   | 'audit.too_many_exports'
   | 'stream.too_many'
   | 'workflow.not_found'
+  | 'workflow.busy'
   | 'workflow.invalid_definition'
   | 'workflow.too_large'
   | 'workflow.too_many_definitions'

@@ -1,6 +1,23 @@
+import { auditable } from '#libs/kernel/auditable.js';
 import { type Context } from '#libs/kernel/context.js';
+import { WorkflowCleanUpReactor, type WorkflowCleanUpPorts } from './clean-up/workflow-clean-up.reactor.js';
+import { workflowDecider } from './domain/workflow.js';
+import { type WorkflowEvent } from './published.js';
+import { workflowsProjection } from './read-models/workflows.projection.js';
 import { WorkflowsModule, type WorkflowsPorts } from './workflows.module.js';
+import { WorkflowsView } from './workflows-view.js';
 
 export const workflowsContext = {
+  projections: [workflowsProjection],
+  views: () => ({ workflows: new WorkflowsView() }),
+  reactors: { workflows: (ports: WorkflowCleanUpPorts) => new WorkflowCleanUpReactor(ports) },
+  ids: ['p'],
+  auditable: [auditable('p', workflowDecider)],
+  workspaceAudit: [workflowDecider.category],
+  holds: {
+    what: 'workflow',
+    from: 'WorkflowCreated' satisfies WorkflowEvent['type'],
+    until: 'WorkflowDeleted' satisfies WorkflowEvent['type'],
+  },
   module: (ports: WorkflowsPorts) => WorkflowsModule.forRoot(ports),
 } as const satisfies Context;

@@ -1,2 +1,3 @@
 export { workflowsContext } from './context.js';
 export { type DefinitionReader } from './ports.js';
+export { runnableWorkflows, type WorkflowsView } from './workflows-view.js';

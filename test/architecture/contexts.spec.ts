@@ -65,13 +65,9 @@ describe('the descriptions of contexts', () => {
     expect(rooms.sort()).toEqual(modules.filter((room = '') => !ofTheEdge.includes(room)).sort());
   });
 
-  it('have each kind of id once, but for those of workflows', () => {
+  it('have each kind of id once', () => {
     const ids = described.flatMap((context) => context.ids ?? []);
-    expect([...ids].sort()).toEqual(
-      Object.keys(ID_KINDS)
-        .filter((prefix) => prefix !== 'p')
-        .sort(),
-    );
+    expect([...ids].sort()).toEqual(Object.keys(ID_KINDS).sort());
   });
 
   it('have every limit once, and no name is taken twice', () => {

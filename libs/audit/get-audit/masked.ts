@@ -10,6 +10,6 @@ export const masked = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if ('secretRef' in value) return MASK;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, /(Ref|^keyHash)$/.test(name) ? MASK : masked(each)]),
+    Object.entries(value).map(([name, each]) => [name, /(Refs?|^keyHash)$/.test(name) ? MASK : masked(each)]),
   );
 };

@@ -1,0 +1,32 @@
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type RecordedEvent } from '#libs/kernel/events.js';
+import { type Reactor } from '#libs/kernel/reactor.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type WorkflowDeployed, type WorkflowEvent } from '../published.js';
+
+export interface WorkflowCleanUpPorts {
+  readonly events: EventStore;
+  readonly vault: Pick<Vault, 'delete'>;
+  readonly blobs: Pick<BlobStore, 'delete'>;
+}
+
+/** Removes the secrets and the definitions of all versions of a deleted workflow. A repeat after a crash removes the rest. */
+export class WorkflowCleanUpReactor implements Reactor {
+  readonly name = 'workflows.clean-up.v1';
+  readonly eventTypes: readonly WorkflowEvent['type'][] = ['WorkflowDeleted'];
+
+  constructor(private readonly ports: WorkflowCleanUpPorts) {}
+
+  async handle({ stream }: RecordedEvent): Promise<void> {
+    const { events, vault, blobs } = this.ports;
+    for await (const event of events.read(stream)) {
+      if (!isDeployed(event)) continue;
+      for (const ref of event.data.secretRefs) await vault.delete(ref);
+      await blobs.delete(event.data.versionHash);
+    }
+  }
+}
+
+const isDeployed = (event: RecordedEvent): event is RecordedEvent<WorkflowDeployed> =>
+  event.type === 'WorkflowDeployed';

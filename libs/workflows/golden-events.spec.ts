@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import { GoldenEvents, type GoldenName } from '#libs/kernel/testing/golden-events.js';
+import { recorded } from '#libs/kernel/testing/recorded.js';
+import { workflowsContext } from './context.js';
+import { externalIdDecider } from './domain/external-id.js';
+import { workflowDecider } from './domain/workflow.js';
+import { type WorkflowEvent, type WorkflowExternalIdEvent } from './published.js';
+import { runnableWorkflows, WorkflowsView } from './workflows-view.js';
+
+const golden = new GoldenEvents(workflowsContext);
+const ID = 'p_0mf3k2a9b7c6d5e4f3';
+const KEY = 'e0mf3k2a9b7c6d5e';
+const createdAt = 1_763_712_000_000;
+
+const after = (...names: GoldenName<WorkflowEvent>[]) => golden.after(workflowDecider, ...names);
+const idAfter = (...names: GoldenName<WorkflowExternalIdEvent>[]) => golden.after(externalIdDecider, ...names);
+
+/** The type is exhaustive, so a new event does not compile without its case. */
+const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => void> = {
+  WorkflowCreated: () =>
+    expect(after('WorkflowCreated')).toEqual({
+      status: 'exists',
+      workflow: {
+        workflowId: ID,
+        userId: 'u_0k2f9x8a1b3c5d7e9f',
+        name: 'Orders',
+        description: 'Takes orders',
+        externalId: 'shop/orders',
+        managedBy: 'ci',
+        active: true,
+        deployed: null,
+        createdAt,
+        updatedAt: createdAt,
+      },
+    }),
+  WorkflowDeployed: () =>
+    expect(after('WorkflowCreated', 'WorkflowDeployed')).toMatchObject({
+      workflow: { name: 'Orders', deployed: { version: 1, deploymentId: 'd_0mf3k2a9b7c6d5e4f3' } },
+    }),
+  WorkflowChanged: () =>
+    expect(after('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged')).toMatchObject({
+      workflow: { name: 'Orders 2', active: false, updatedAt: createdAt + 1_000, deployed: { version: 1 } },
+    }),
+  WorkflowDeleted: () =>
+    expect(after('WorkflowCreated', 'WorkflowDeleted')).toEqual({ status: 'deleted', externalId: 'shop/orders' }),
+  WorkflowExternalIdReserved: () =>
+    expect(idAfter('WorkflowExternalIdReserved')).toEqual({ workflowId: ID, reservedAt: createdAt }),
+  WorkflowExternalIdReleased: () =>
+    expect(idAfter('WorkflowExternalIdReserved', 'WorkflowExternalIdReleased')).toBeUndefined(),
+};
+
+describe('every version of an event of workflows', () => {
+  it.each(Object.entries(CASES))('%s folds', (_, check) => check());
+});
+
+describe('the view of workflows', () => {
+  const viewAfter = (...names: GoldenName<WorkflowEvent>[]): WorkflowsView => {
+    const view = new WorkflowsView();
+    for (const name of names) view.apply(recorded(`workflow-${ID}`, golden.read<WorkflowEvent>(name)));
+    return view;
+  };
+
+  it('knows a workflow from its first version on, and until its deletion', () => {
+    expect(viewAfter('WorkflowCreated').find(ID)).toBeUndefined();
+    expect(viewAfter('WorkflowCreated', 'WorkflowDeployed').find(ID)).toMatchObject({
+      id: ID,
+      name: 'Orders',
+      active: true,
+      version: 1,
+      deploymentId: 'd_0mf3k2a9b7c6d5e4f3',
+      settings: { queueSize: 100 },
+    });
+    const gone = viewAfter('WorkflowCreated', 'WorkflowDeployed', 'WorkflowDeleted');
+    expect(gone.find(ID)).toBeUndefined();
+    expect(gone.endpoint(KEY)).toBeUndefined();
+    expect(gone.idOfExternalId('o_1', 'shop/orders')).toBeUndefined();
+    expect(gone.versionHash(ID, 'd_0mf3k2a9b7c6d5e4f3')).toBeUndefined();
+  });
+
+  it('serves the endpoints of an active workflow only', () => {
+    expect(viewAfter('WorkflowCreated', 'WorkflowDeployed').endpoint(KEY)).toMatchObject({
+      workflowId: ID,
+      triggerId: 'hi_0mf3k2a9b7c6d5e4f3',
+      triggerName: 'http',
+      response: 'static',
+      staticResponse: { status: 202 },
+      auth: { salt: '00112233445566778899aabbccddeeff' },
+    });
+    expect(viewAfter('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged').endpoint(KEY)).toBeUndefined();
+  });
+
+  it('finds by the external id of now', () => {
+    expect(viewAfter('WorkflowCreated').idOfExternalId('o_1', 'shop/orders')).toBe(ID);
+    const renamed = viewAfter('WorkflowCreated', 'WorkflowChanged');
+    expect(renamed.idOfExternalId('o_1', 'shop/orders')).toBeUndefined();
+    expect(renamed.idOfExternalId('o_1', 'shop/orders2')).toBe(ID);
+    expect(renamed.idOfExternalId('o_2', 'shop/orders2')).toBeUndefined();
+  });
+
+  it('leads a run to the version that it is pinned to, and to no other', async () => {
+    const view = viewAfter('WorkflowCreated', 'WorkflowDeployed');
+    const deployed = { workflowId: ID, deploymentId: 'd_0mf3k2a9b7c6d5e4f3', version: 1, settings: {}, steps: [] };
+    const asked: string[] = [];
+    const blobs = {
+      get: async (hash: string) => {
+        asked.push(hash);
+        return JSON.stringify({ deployed });
+      },
+    };
+    const workflows = runnableWorkflows(view, blobs);
+    expect(await workflows.version(ID, 'd_0mf3k2a9b7c6d5e4f3')).toEqual(deployed);
+    expect(await workflows.version(ID, 'd_other')).toBeUndefined();
+    expect(await workflows.version('p_other', 'd_0mf3k2a9b7c6d5e4f3')).toBeUndefined();
+    expect(asked).toEqual([
+      golden.read<WorkflowEvent & { type: 'WorkflowDeployed' }>('WorkflowDeployed').data.versionHash,
+    ]);
+  });
+});

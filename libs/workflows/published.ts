@@ -1,0 +1,180 @@
+/** Published contract of the workflows context: its events, and what a run needs of a workflow. */
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
+
+/** Settings of a version, with defaults (docs/reference/workflows.md#settings). */
+export interface WorkflowSettings {
+  readonly errorNotification: boolean;
+  /** Null: 30 seconds, or 60 for runs of a timer. */
+  readonly timeoutSeconds: number | null;
+  readonly memoryMb: number;
+  readonly concurrency: number | null;
+  readonly holdSlot: boolean;
+  readonly throttle: {
+    readonly limit: number;
+    readonly interval: number;
+    readonly unit: 'second' | 'minute' | 'hour';
+  } | null;
+  readonly queueSize: number;
+  readonly autoRetry: { readonly notifyFirstError: boolean; readonly alsoOn: readonly string[] } | null;
+  /** Null: what the server keeps by default. */
+  readonly dataRetention: 'none' | { readonly runs: number | null; readonly days: number | null } | null;
+  readonly publicSse: boolean;
+}
+
+/** A token is stored as its SHA-256 with a salt (bearer-token.ts), so that ingress needs no vault. */
+export interface BearerAuth {
+  readonly salt: string;
+  readonly keyHash: string;
+}
+
+export interface StaticResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface HttpTrigger {
+  readonly kind: 'http';
+  /** `hi_…`, derived from workflow and name. */
+  readonly id: string;
+  readonly name: string;
+  /** As of an endpoint of a source. Kept over versions, as long as the name stays. */
+  readonly key: string;
+  readonly response: 'default' | 'custom' | 'static';
+  /** Present with `response: static` only. */
+  readonly staticResponse: StaticResponse | null;
+  readonly auth: BearerAuth | null;
+}
+
+/** A workflow can be invoked without such a trigger too. It only has a name. */
+export interface CallTrigger {
+  readonly kind: 'manual' | 'workflow';
+  readonly name: string;
+}
+
+export type WorkflowTrigger = HttpTrigger | CallTrigger;
+
+/** What an owner may change without a new version. */
+export interface WorkflowFace {
+  readonly name: string;
+  readonly description: string | null;
+  readonly externalId: string | null;
+  readonly managedBy: string | null;
+  readonly active: boolean;
+}
+
+export interface WorkflowCreated {
+  readonly type: 'WorkflowCreated';
+  readonly data: WorkflowFace & {
+    readonly workflowId: string;
+    readonly userId: string;
+    readonly createdAt: number;
+  };
+}
+/** The first one comes right after WorkflowCreated. */
+export interface WorkflowDeployed {
+  readonly type: 'WorkflowDeployed';
+  readonly data: {
+    readonly deploymentId: string;
+    readonly version: number;
+    readonly userId: string;
+    readonly settings: WorkflowSettings;
+    readonly triggers: readonly WorkflowTrigger[];
+    /** Blob with the definition and its pins, as JSON of StoredVersion. No other version has the same. */
+    readonly versionHash: string;
+    /** Vault records that this version uses. */
+    readonly secretRefs: readonly string[];
+    readonly deployedAt: number;
+  };
+}
+export interface WorkflowChanged {
+  readonly type: 'WorkflowChanged';
+  readonly data: WorkflowFace & { readonly changedAt: number };
+}
+export interface WorkflowDeleted {
+  readonly type: 'WorkflowDeleted';
+  readonly data: { readonly deletedAt: number };
+}
+export type WorkflowEvent = WorkflowCreated | WorkflowDeployed | WorkflowChanged | WorkflowDeleted;
+
+/** The stream is that of the external id in its workspace. */
+export interface WorkflowExternalIdReserved {
+  readonly type: 'WorkflowExternalIdReserved';
+  readonly data: { readonly externalId: string; readonly workflowId: string; readonly reservedAt: number };
+}
+export interface WorkflowExternalIdReleased {
+  readonly type: 'WorkflowExternalIdReleased';
+  readonly data: { readonly externalId: string; readonly workflowId: string; readonly releasedAt: number };
+}
+export type WorkflowExternalIdEvent = WorkflowExternalIdReserved | WorkflowExternalIdReleased;
+
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  readonly delaySeconds: number;
+  readonly backoff: 'exponential' | 'fixed';
+  /** Codes that are otherwise not retried. */
+  readonly alsoOn: readonly string[];
+}
+
+/** The type of a prop, for the conversion of what an expression returns. */
+export type PropType = Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>;
+
+export interface DeployedStep {
+  readonly namespace: string;
+  /** `c_…`, derived from workflow and namespace, so the same over versions. */
+  readonly id: string;
+  readonly name: string | null;
+  readonly disabled: boolean;
+  /** An expression, with or without braces. */
+  readonly if: string | null;
+  readonly retry: RetryPolicy | null;
+  readonly timeoutSeconds: number | null;
+  /** `stop`, `continue`, or the namespace of a later step. */
+  readonly onError: string;
+  /** A code step gets the variables of the workspace, and shares a process with the others of its workflow. */
+  readonly kind: 'code' | 'action';
+  /** How the component runs. Its props are the literal ones. */
+  readonly definition: SourceDefinition;
+  /** Values that hold expressions, by prop. */
+  readonly open: Readonly<Record<string, unknown>>;
+  readonly propTypes: readonly PropType[];
+}
+
+/** Everything that a run needs of the version that it is pinned to. */
+export interface DeployedVersion {
+  readonly workflowId: string;
+  readonly deploymentId: string;
+  readonly version: number;
+  readonly settings: WorkflowSettings;
+  readonly steps: readonly DeployedStep[];
+}
+
+export interface RunnableWorkflow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly deploymentId: string;
+  readonly version: number;
+  readonly settings: WorkflowSettings;
+}
+
+/** Implemented by the view of workflows and the blobs. */
+export interface RunnableWorkflows {
+  /** Undefined for a workflow that is unknown or deleted. */
+  find(workflowId: string): RunnableWorkflow | undefined;
+  /** Undefined when the workflow is unknown or deleted, or never had this version. */
+  version(workflowId: string, deploymentId: string): Promise<DeployedVersion | undefined>;
+}
+
+export interface WorkflowEndpoint {
+  readonly workflowId: string;
+  readonly workspaceId: string;
+  readonly triggerId: string;
+  readonly triggerName: string;
+  readonly response: HttpTrigger['response'];
+  readonly staticResponse: StaticResponse | null;
+  readonly auth: BearerAuth | null;
+}

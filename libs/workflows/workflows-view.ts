@@ -1,0 +1,101 @@
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
+import { type LiveView } from '#libs/kernel/live-view.js';
+import { workflowDecider, type WorkflowRecord, type WorkflowState } from './domain/workflow.js';
+import {
+  type DeployedVersion,
+  type RunnableWorkflow,
+  type RunnableWorkflows,
+  type WorkflowEndpoint,
+} from './published.js';
+import { isWorkflowEvent } from './read-models/workflows.projection.js';
+
+interface Row {
+  readonly workspaceId: string;
+  readonly state: WorkflowState;
+  /** Blobs of all versions, by deployment. */
+  readonly versions: Map<string, string>;
+}
+
+/** Every workflow of the log, for the roles that start or run it, and for look-ups by external id. */
+export class WorkflowsView implements LiveView {
+  private readonly rows = new Map<string, Row>();
+  private readonly endpoints = new Map<string, WorkflowEndpoint>();
+  private readonly externalIds = new Map<string, string>();
+  private readonly listeners = new Set<(workflowId: string) => void>();
+
+  apply(event: RecordedEvent): void {
+    if (!isWorkflowEvent(event)) return;
+    const id = idOf(event.stream);
+    const before = this.rows.get(id);
+    const state = workflowDecider.evolve(before?.state ?? workflowDecider.initialState(), event);
+    const { workspaceId, versions } = before ?? { workspaceId: event.metadata.workspaceId, versions: new Map() };
+    if (event.type === 'WorkflowDeployed') versions.set(event.data.deploymentId, event.data.versionHash);
+    this.index(workspaceId, before?.state, state);
+    if (state.status === 'exists') this.rows.set(id, { workspaceId, state, versions });
+    else this.rows.delete(id);
+    for (const listener of this.listeners) listener(id);
+  }
+
+  /** Undefined for a workflow that is unknown, deleted or was never deployed. */
+  find(workflowId: string): RunnableWorkflow | undefined {
+    const row = this.rows.get(workflowId);
+    if (row?.state.status !== 'exists' || row.state.workflow.deployed === null) return undefined;
+    const { userId, name, active, deployed } = row.state.workflow;
+    const { deploymentId, version, settings } = deployed;
+    return { id: workflowId, workspaceId: row.workspaceId, userId, name, active, deploymentId, version, settings };
+  }
+
+  /** Blob of a version. Undefined for a workflow that is unknown or deleted, and for another's version. */
+  versionHash(workflowId: string, deploymentId: string): string | undefined {
+    return this.rows.get(workflowId)?.versions.get(deploymentId);
+  }
+
+  /** The HTTP trigger with this key. Undefined while its workflow is inactive. */
+  endpoint(key: string): WorkflowEndpoint | undefined {
+    return this.endpoints.get(key);
+  }
+
+  idOfExternalId(workspaceId: string, externalId: string): string | undefined {
+    return this.externalIds.get(`${workspaceId}/${externalId}`);
+  }
+
+  /** Calls the listener after each event of a workflow, also after its last one. Returns how to unsubscribe. */
+  onChange(listener: (workflowId: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private index(workspaceId: string, before: WorkflowState | undefined, after: WorkflowState): void {
+    if (before?.status === 'exists') {
+      const { workflow } = before;
+      for (const [key] of endpointsOf(workflow, workspaceId)) this.endpoints.delete(key);
+      this.externalIds.delete(`${workspaceId}/${workflow.externalId ?? ''}`);
+    }
+    if (after.status !== 'exists') return;
+    const { workflow } = after;
+    for (const [key, endpoint] of endpointsOf(workflow, workspaceId)) this.endpoints.set(key, endpoint);
+    if (workflow.externalId !== null)
+      this.externalIds.set(`${workspaceId}/${workflow.externalId}`, workflow.workflowId);
+  }
+}
+
+const endpointsOf = (
+  { workflowId, active, deployed }: WorkflowRecord,
+  workspaceId: string,
+): readonly (readonly [key: string, endpoint: WorkflowEndpoint])[] =>
+  (active && deployed !== null ? deployed.triggers : []).flatMap((trigger) => {
+    if (trigger.kind !== 'http') return [];
+    const { id: triggerId, name: triggerName, key, response, staticResponse, auth } = trigger;
+    return [[key, { workflowId, workspaceId, triggerId, triggerName, response, staticResponse, auth }]];
+  });
+
+/** Reads versions from the blobs that the view knows. */
+export const runnableWorkflows = (view: WorkflowsView, blobs: Pick<BlobStore, 'get'>): RunnableWorkflows => ({
+  find: (workflowId) => view.find(workflowId),
+  version: async (workflowId, deploymentId) => {
+    const hash = view.versionHash(workflowId, deploymentId);
+    const text = hash === undefined ? undefined : await blobs.get(hash);
+    return text === undefined ? undefined : (JSON.parse(text) as { readonly deployed: DeployedVersion }).deployed;
+  },
+});
