@@ -69,7 +69,13 @@ describe('export and import', () => {
     await importFrom(archive, there, shared);
     const away = folder();
     expect(await contentsIn(there, away)).toEqual(before);
-    expect(await there.log.topics('')).toEqual(['attempts', 'deliveries.shared', 'emits.shared', 'invocations.shared']);
+    expect(await there.log.topics('')).toEqual([
+      'attempts',
+      'deliveries.shared',
+      'emits.shared',
+      'invocations.shared',
+      'runs.shared',
+    ]);
 
     await importFrom(join(away, 'again'), back, perEmitter);
     expect(await contentsIn(back, folder())).toEqual(before);

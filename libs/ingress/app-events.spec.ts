@@ -9,6 +9,7 @@ const topics = {
   emits: String,
   deliveries: String,
   attempts: String,
+  runs: String,
   emails: () => undefined,
   ownedBy: () => [],
   fixed: () => [],

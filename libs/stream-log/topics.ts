@@ -10,11 +10,13 @@ export interface TopicPolicy {
   emits(emitterId: string): string;
   deliveries(webhookId: string): string;
   attempts(): string;
+  /** Topic of what happens to the runs of a workflow. */
+  runs(workflowId: string): string;
   /** Topic of the errors to send by email; undefined when this server sends no email. */
   emails(): string | undefined;
   /**
-   * Topics of a source or webhook, which are created and deleted with it, or of a workspace, created with its first
-   * event. None under a shared layout.
+   * Topics of a source, workflow or webhook, which are created and deleted with it, or of a workspace, created with its
+   * first event. None under a shared layout.
    */
   ownedBy(resourceId: string): readonly OwnedTopic[];
   /** Topics that exist from the start. */
@@ -33,6 +35,7 @@ export const INVOCATIONS = 'invocations.';
 export const EMITS = 'emits.';
 export const DELIVERIES = 'deliveries.';
 export const ATTEMPTS = 'attempts';
+export const RUNS = 'runs.';
 export const EMAILS = 'emails';
 
 export interface RetentionSettings {
@@ -53,8 +56,8 @@ const retentionOf =
   (kept: Retention): TopicPolicy['retentionOf'] =>
   (topic) => {
     if (topic.startsWith(EMITS) || topic === ATTEMPTS) return kept;
-    const consumed = topic.startsWith(INVOCATIONS) || topic.startsWith(DELIVERIES) || topic === EMAILS;
-    return consumed ? CONSUMED : undefined;
+    const isConsumed = topic === EMAILS || [INVOCATIONS, DELIVERIES, RUNS].some((prefix) => topic.startsWith(prefix));
+    return isConsumed ? CONSUMED : undefined;
   };
 
 const emailTopics = ({ emails }: RetentionSettings): readonly OwnedTopic[] =>
@@ -67,12 +70,15 @@ export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
     emits: (emitterId) => EMITS + emitterId,
     deliveries: (webhookId) => DELIVERIES + webhookId,
     attempts: () => ATTEMPTS,
+    runs: (workflowId) => RUNS + workflowId,
     emails: () => (settings.emails === true ? EMAILS : undefined),
     ownedBy: (id) => {
       const emits = { topic: EMITS + id, retention: kept, partitions: 1 };
-      if (id.startsWith('wh_')) return [{ topic: DELIVERIES + id, retention: CONSUMED, partitions: 1 }];
+      const consumed = (prefix: string): OwnedTopic => ({ topic: prefix + id, retention: CONSUMED, partitions: 1 });
+      if (id.startsWith('wh_')) return [consumed(DELIVERIES)];
       if (id.startsWith('o_')) return [emits];
-      return [{ topic: INVOCATIONS + id, retention: CONSUMED, partitions: 1 }, emits];
+      if (id.startsWith('p_')) return [consumed(INVOCATIONS), emits, consumed(RUNS)];
+      return [consumed(INVOCATIONS), emits];
     },
     fixed: () => [{ topic: ATTEMPTS, retention: kept, partitions: 1 }, ...emailTopics(settings)],
     retentionOf: retentionOf(kept),
@@ -93,12 +99,14 @@ export const sharedTopics = (settings: RetentionSettings, partitions: number): T
     emits: () => EMITS + SHARED,
     deliveries: () => DELIVERIES + SHARED,
     attempts: () => ATTEMPTS,
+    runs: () => RUNS + SHARED,
     emails: () => (settings.emails === true ? EMAILS : undefined),
     ownedBy: () => [],
     fixed: () => [
       { topic: INVOCATIONS + SHARED, retention: CONSUMED, partitions },
       { topic: EMITS + SHARED, retention: kept, partitions },
       { topic: DELIVERIES + SHARED, retention: CONSUMED, partitions },
+      { topic: RUNS + SHARED, retention: CONSUMED, partitions },
       { topic: ATTEMPTS, retention: kept, partitions },
       ...emailTopics(settings),
     ],
