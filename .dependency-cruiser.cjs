@@ -189,7 +189,7 @@ module.exports = {
       name: 'the-runner-knows-no-kind-of-executable',
       severity: 'error',
       from: { path: '^libs/runner/[^/]+$', pathNot: tests },
-      to: { path: '^(dist/)?libs/runner/source/' },
+      to: { path: '^(dist/)?libs/runner/(source|workflow)/' },
     },
     {
       name: 'no-nest-in-the-core',

@@ -60,6 +60,7 @@ const world = (journal = new InMemoryJournal(), due = new InMemoryDueStore(), pr
     deps: { journal, due, metrics: { platformFailure: () => undefined }, logger: { error: () => undefined } },
     version,
     state: { waiting, closed: 0 },
+    lastEventId: '',
     tracker,
     heard: new HeardEmits({}),
     onIdle: () => idle(),

@@ -6,7 +6,7 @@ import { type HeardEmits, type HeardPlace, heardPlaceOf } from './heard-emits.js
 import { REPEATABLE } from './invocation.js';
 import { headOf, heardParts } from './lane-state.js';
 import { type LaneTracker } from './lane-tracker.js';
-import { CommitTooLarge, type RunCommit, type RunJournal, StateConflict } from './run-journal.js';
+import { CommitTooLarge, failIfTooLarge, type RunCommit, type RunJournal, StateConflict } from './run-journal.js';
 import { type RunnerLogger, type RunnerMetrics } from './runner-ports.js';
 
 const COMMIT_BATCH = 256;
@@ -27,12 +27,16 @@ export interface CommitterOptions<S, I extends Input> {
   /** Version of the state in the journal. */
   readonly version: number;
   readonly state: S;
+  readonly lastEventId: string;
   readonly tracker: LaneTracker;
   readonly heard: HeardEmits;
   /** Called when every input is committed. */
   readonly onIdle: () => void;
-  /** Called when another process has committed and this committer has stopped. The caller loads the state again. */
-  readonly onConflict: (error: StateConflict) => void;
+  /**
+   * Called when this committer has stopped, nearly always because another process has committed. The caller loads the
+   * state again.
+   */
+  readonly onConflict: (error: StateConflict | CommitTooLarge) => void;
 }
 
 const WHOLE = { most: COMMIT_BATCH, level: 0, reason: '' };
@@ -43,6 +47,7 @@ export class Committer<S, I extends Input> {
   private version: number;
   private current: S;
   private committing = false;
+  private lastEventId: string;
   private abandonReason: Error | undefined;
   private readonly abandonment = new AbortController();
   private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
@@ -52,6 +57,7 @@ export class Committer<S, I extends Input> {
   constructor(private readonly options: CommitterOptions<S, I>) {
     this.version = options.version;
     this.current = options.state;
+    this.lastEventId = options.lastEventId;
   }
 
   /** The state as of the last commit. */
@@ -116,14 +122,15 @@ export class Committer<S, I extends Input> {
       const { inbox, places } = repeatableIn(batch);
       const heardAfter = places.length > 0 ? heard.changesAfter(places) : {};
       const progress = tracker.progressAfter(batch.flatMap(({ invocation }) => invocation?.record ?? []));
-      const written = await this.write(decision, {
+      const own = this.changesOwn(decision, batch) && {
         executable: executable.id,
         expectedVersion: this.version,
         head: headOf({ progress, lastEventId: decision.lastEventId }),
         parts: { ...heardParts(heardAfter), ...decision.facts },
         inbox,
         records: decision.records,
-      });
+      };
+      const written = await this.write(decision, own ? [own] : []);
       if (written === 'refused' || this.abandonReason) return;
       if (written instanceof CommitTooLarge) {
         await this.makeSmaller(batch.length, written);
@@ -132,7 +139,8 @@ export class Committer<S, I extends Input> {
       this.size = WHOLE;
       heard.stored(places, heardAfter);
       this.current = decision.next;
-      this.version++;
+      this.lastEventId = decision.lastEventId;
+      if (own) this.version++;
       this.inputs.splice(0, batch.length);
       for (const input of batch) {
         executable.release(input);
@@ -171,26 +179,62 @@ export class Committer<S, I extends Input> {
     else this.size = { most: Math.ceil(inputs / 2), level: 0, reason: '' };
   }
 
-  /** Retries until the commit is durable or too large. Nothing is acknowledged while the store cannot write. */
-  private async write({ alarms }: Decision<S>, commit: RunCommit): Promise<'written' | 'refused' | CommitTooLarge> {
-    const { deps, onConflict } = this.options;
+  /** What happens within runs alone changes nothing of the executable's own state. */
+  private changesOwn({ runs, facts, records, lastEventId }: Decision<S>, batch: readonly I[]): boolean {
+    if (runs === undefined || lastEventId !== this.lastEventId || records.length > 0) return true;
+    return Object.keys(facts).length > 0 || batch.some(({ invocation }) => invocation !== undefined);
+  }
+
+  /** Writes the alarms, then the runs, then the executable's own state. */
+  private async write(
+    { alarms, runs = [] }: Decision<S>,
+    own: readonly RunCommit[],
+  ): Promise<'written' | 'refused' | CommitTooLarge> {
+    const { due } = this.options.deps;
+    const tooLarge = tooLargeOf(runs);
+    if (tooLarge) return tooLarge;
+    const groups = [runs, own].filter((commits) => commits.length > 0);
+    let written: 'written' | 'refused' | CommitTooLarge = 'written';
+    if (alarms.length > 0) written = await this.repeated([async () => due?.put(alarms)]);
+    for (const commits of groups) {
+      if (written !== 'written') break;
+      written = await this.repeated(commits.map((commit) => () => this.options.deps.journal.commit(commit)));
+    }
+    return written;
+  }
+
+  /**
+   * Repeats those of the writes that failed until all are durable or one is refused. Nothing is acknowledged while the
+   * store cannot write.
+   */
+  private async repeated(writes: readonly (() => Promise<void>)[]): Promise<'written' | 'refused' | CommitTooLarge> {
+    let left = writes;
     while (!this.abandonReason) {
-      try {
-        if (alarms.length > 0) await deps.due?.put(alarms);
-        await deps.journal.commit(commit);
+      const ends = await Promise.allSettled(left.map((write) => write()));
+      const failed = ends.flatMap((end, index) =>
+        end.status === 'rejected' ? [{ index, error: end.reason as unknown }] : [],
+      );
+      if (failed.length === 0) {
         this.backoff.reset();
         return 'written';
-      } catch (error) {
-        if (error instanceof StateConflict) {
-          this.abandon(error);
-          onConflict(error);
-          return 'refused';
-        }
-        if (error instanceof CommitTooLarge) return error;
-        this.failed({ attempt: this.backoff.count, error: String(error) }, 'commit.retried');
-        await pause(this.backoff.next(), this.abandonment.signal);
       }
+      const conflict = failed.find(({ error }) => error instanceof StateConflict)?.error;
+      const tooLarge = failed.find(({ error }) => error instanceof CommitTooLarge)?.error;
+      if (conflict instanceof StateConflict) return this.lostTo(conflict);
+      if (tooLarge instanceof CommitTooLarge) {
+        // Others may be stored by now, so all of them are read again.
+        return writes.length === 1 ? tooLarge : this.lostTo(tooLarge);
+      }
+      this.failed({ attempt: this.backoff.count, error: String(failed[0]?.error) }, 'commit.retried');
+      left = failed.flatMap(({ index }) => left[index] ?? []);
+      await pause(this.backoff.next(), this.abandonment.signal);
     }
+    return 'refused';
+  }
+
+  private lostTo(reason: StateConflict | CommitTooLarge): 'refused' {
+    this.abandon(reason);
+    this.options.onConflict(reason);
     return 'refused';
   }
 
@@ -200,6 +244,17 @@ export class Committer<S, I extends Input> {
     deps.logger.error({ source: executable.id, ...fields }, message);
   }
 }
+
+/** Checked before any is written, because a smaller batch must find all of its runs as they were. */
+const tooLargeOf = (commits: readonly RunCommit[]): CommitTooLarge | undefined => {
+  try {
+    for (const commit of commits) failIfTooLarge(commit);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommitTooLarge) return error;
+    throw error;
+  }
+};
 
 /** The ids that a commit remembers of its inputs, so that their repeats do not run again. */
 const repeatableIn = (

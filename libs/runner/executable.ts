@@ -1,6 +1,7 @@
 import { type DueEntry } from '#libs/due/due-store.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type Invocation } from './invocation.js';
+import { type RunCommit } from './run-journal.js';
 
 /**
  * What an executable decides on: an arrival that needs no run, the outcome of code, a due alarm, a resume or a
@@ -29,6 +30,11 @@ export interface Decision<S> {
   readonly alarms: readonly DueEntry[];
   /** Last assigned event id. */
   readonly lastEventId: string;
+  /**
+   * Changes of runs, one for a run. They are durable before the executable's own state is written. So if the process dies
+   * in between, the input comes again and finds its run. Absent for an executable without runs.
+   */
+  readonly runs?: readonly RunCommit[];
   /** The state after the commit. */
   readonly next: S;
   /** Called once the commit is durable, after the inputs' own `committed`. */

@@ -28,9 +28,10 @@ export type RunCommitter = Committer<SourceState, Finished>;
 /** Commits the finished executions of one source. */
 export const runCommitter = (options: RunCommitterOptions): RunCommitter => {
   const { deps, stored, tracker, heard, onIdle, onConflict } = options;
-  const { version, own } = stored;
+  const { version, own, lastEventId } = stored;
   const executable = new SourceDecisions(options);
-  return new Committer({ executable, deps, version, state: sourceStateOf(own), tracker, heard, onIdle, onConflict });
+  const state = sourceStateOf(own);
+  return new Committer({ executable, deps, version, state, lastEventId, tracker, heard, onIdle, onConflict });
 };
 
 /** A source as an executable of the committer. */

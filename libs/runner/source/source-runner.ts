@@ -13,7 +13,7 @@ import { RunDispatcher } from './run-dispatcher.js';
 import { RunFinisher } from './run-finisher.js';
 import { laneStateOf } from '../lane-state.js';
 import { type ExecutableRunner } from '../loaded-executables.js';
-import { type StateConflict, type StoredState } from '../run-journal.js';
+import { type StoredState } from '../run-journal.js';
 import { loggedOutcome, waitsForPackages } from './platform-outcomes.js';
 import { executionOf } from './run-result.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
@@ -169,7 +169,7 @@ export class SourceRunner implements ExecutableRunner {
   }
 
   /** Ends the runner after another process has committed. Returns the invocations in flight, in lane order. */
-  private lostTo(conflict: StateConflict): readonly Invocation[] {
+  private lostTo(conflict: Error): readonly Invocation[] {
     const unfinished = this.intake.inFlight.clear();
     this.abandon(conflict);
     return unfinished;
