@@ -117,7 +117,7 @@ export interface RunJournal {
   executables(): AsyncIterable<string>;
   /** Lists the remembered invocation ids, oldest first. */
   inbox(key: StateKey): Promise<readonly string[]>;
-  /** Deletes one run. Idempotent. */
+  /** Deletes one run, once the records of all its commits are in the log. Idempotent. */
   dropRun(key: Required<StateKey>): Promise<void>;
   /** Deletes an executable's state and all of its runs. Idempotent. */
   drop(executable: string): Promise<void>;

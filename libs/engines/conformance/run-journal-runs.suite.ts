@@ -69,6 +69,15 @@ export const runsPart: Part<JournalAndLog> = (port, harness) => {
     expect(await idsOf('p_none')).toEqual([]);
   });
 
+  it('go only once their records are in the log', async () => {
+    const { journal, log } = port();
+    await log.createTopic(TOPIC, {});
+    await journal.commit(commit(0, { ...run(1), records: [emit(1)] }));
+    await journal.dropRun(run(1));
+    expect(await emitted(port())).toEqual(['e1']);
+    expect(await journal.load(run(1))).toMatchObject({ version: 0 });
+  });
+
   it('go one by one, and all of them with their executable', async () => {
     const { journal, log } = port();
     await log.createTopic(TOPIC, {});

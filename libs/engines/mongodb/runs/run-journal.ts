@@ -127,7 +127,7 @@ export class MongoRunJournal implements RunJournal {
   }
 
   dropRun(key: Required<StateKey>): Promise<void> {
-    return this.writerOf(nameOf(key)).drop();
+    return this.writerOf(nameOf(key)).dropPublished();
   }
 
   async drop(executable: string): Promise<void> {

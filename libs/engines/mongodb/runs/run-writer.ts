@@ -101,14 +101,25 @@ export class RunWriter {
     });
   }
 
-  drop(): Promise<void> {
+  /** Like `drop`, once the records of all commits are in the log. */
+  dropPublished(): Promise<void> {
     return this.turns.run(async () => {
-      const { documents, parts } = this.context;
-      this.relay.discard();
-      this.mirror = undefined;
-      await parts.removeState(this.name);
-      await documents.deleteOne({ _id: this.name });
+      if (!this.mirror) await this.adopt();
+      await this.relay.below(0);
+      await this.remove();
     });
+  }
+
+  drop(): Promise<void> {
+    return this.turns.run(() => this.remove());
+  }
+
+  private async remove(): Promise<void> {
+    const { documents, parts } = this.context;
+    this.relay.discard();
+    this.mirror = undefined;
+    await parts.removeState(this.name);
+    await documents.deleteOne({ _id: this.name });
   }
 
   /** Resolves when everything sent before is durable or refused, and its records are in the log. */
