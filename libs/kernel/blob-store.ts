@@ -10,6 +10,8 @@ export interface BlobStore {
   get(hash: string): Promise<string | undefined>;
   /** Returns the path of a local file with exactly the blob, to be read at once. Rejects for an unknown blob. */
   fileOf(hash: string): Promise<string>;
+  /** Removes a blob that was put. Only for a text that nothing else can have put. Idempotent. */
+  delete(hash: string): Promise<void>;
   /** Lists the hashes of all blobs that were put, for moving an installation. */
   hashes(): AsyncIterable<string>;
 }

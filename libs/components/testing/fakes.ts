@@ -31,6 +31,9 @@ export class InMemoryBlobs implements BlobStore {
   async fileOf(hash: string): Promise<string> {
     throw new Error(`blob ${hash} is in memory only`);
   }
+  async delete(hash: string): Promise<void> {
+    this.texts.delete(hash);
+  }
   async *hashes(): AsyncIterable<string> {
     yield* this.texts.keys();
   }

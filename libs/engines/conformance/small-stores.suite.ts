@@ -88,6 +88,15 @@ const blobs: Record<(typeof BLOB_STORE_PARTS)[number], Part<BlobStore>> = {
       expect(new Set(hashes).size).toBe(1);
       expect(await store().get(hashes[0])).toBe(text);
     });
+
+    it('are gone once deleted, and may come back', async () => {
+      const hash = await store().put('text');
+      await store().delete(hash);
+      await store().delete(hash);
+      expect(await store().get(hash)).toBeUndefined();
+      await store().put('text');
+      expect(await store().get(hash)).toBe('text');
+    });
   },
   staging: (store) => {
     it('lets texts be read until it is released', async () => {

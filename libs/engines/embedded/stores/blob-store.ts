@@ -74,6 +74,10 @@ export class EmbeddedBlobStore implements BlobStore {
     throw new EngineUnavailable('the data directory', `there is no blob ${hash}`);
   }
 
+  async delete(hash: string): Promise<void> {
+    await rm(this.path(hash), { force: true });
+  }
+
   async *hashes(): AsyncIterable<string> {
     const folders = (await readdir(this.dir)).filter((name) => /^[0-9a-f]{2}$/.test(name));
     for (const folder of folders.sort()) {

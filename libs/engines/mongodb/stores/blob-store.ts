@@ -119,6 +119,11 @@ export class MongoBlobStore implements BlobStore {
     return path;
   }
 
+  async delete(hash: string): Promise<void> {
+    await this.blobs.deleteOne({ _id: checkHash(hash) });
+    await rm(join(this.cacheDir, hash.slice(0, 2), hash), { force: true });
+  }
+
   async *hashes(): AsyncIterable<string> {
     for await (const { _id } of documentsById(this.blobs, ['_id'])) yield _id;
   }
