@@ -7,7 +7,7 @@ export const newHistogram = (): Histogram =>
 
 export const quantilesMs = (histogram: Histogram): Quantiles => {
   const ms = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
-  return { p50: ms(50), p90: ms(90), p99: ms(99), max: histogram.maxValue / 1_000 };
+  return { p50: ms(50), p90: ms(90), p99: ms(99), p999: ms(99.9), max: histogram.maxValue / 1_000 };
 };
 
 export const cpuUsSince = (start: NodeJS.CpuUsage): number => {

@@ -24,6 +24,7 @@ export interface Quantiles {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
+  readonly p999: number;
   readonly max: number;
 }
 

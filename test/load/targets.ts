@@ -80,8 +80,8 @@ export const openSluice = async (options?: ServerOptions): Promise<Installation>
 };
 
 /** Starts a fresh server with one HTTP source and one webhook to the sink. Rate limits are off (Server's defaults). */
-export const startSluice = async (sinkUrl: string): Promise<ServingTarget> => {
-  const { server, api, parts, close } = await openSluice();
+export const startSluice = async (sinkUrl: string, options?: ServerOptions): Promise<ServingTarget> => {
+  const { server, api, parts, close } = await openSluice(options);
   try {
     const source = await api.createSource({ component_code: RELAY_COMPONENT });
     const webhook = await api.createWebhook(sinkUrl);
