@@ -14,6 +14,7 @@ if [ ! -f "$main" ]; then
   exit 64
 fi
 
+# Prints the heap of the app that the first argument names.
 heap_mb() {
   machine=4096
   while read -r name kb _; do
@@ -29,7 +30,7 @@ heap_mb() {
     [ "$mb" -ge "$limit" ] || limit=$mb
   done
   left=$limit
-  case $app in
+  case $1 in
     runner | standalone)
       left=$((limit - ${SLUICE_SANDBOXES:-50} * (${SLUICE_MEMORY_MB:-256} + 60)))
       [ "$left" -ge $((limit / 4)) ] || left=$((limit / 4))
@@ -41,7 +42,9 @@ heap_mb() {
   echo "$heap"
 }
 
-SLUICE_HEAP_MB=${SLUICE_HEAP_MB:-$(heap_mb)}
+heap_mb=${SLUICE_HEAP_MB:-$(heap_mb "$app")}
+# `cli config` shows the heap of a server.
+[ "$app" != cli ] || export SLUICE_HEAP_MB="${SLUICE_HEAP_MB:-$(heap_mb standalone)}"
 # The shell's process becomes the app's, which deploy/health-check.mjs may have to end.
 case $app in
   cli | console) ;;
@@ -50,4 +53,4 @@ case $app in
     echo $$ > "${TMPDIR:-/tmp}/sluice.pid"
     ;;
 esac
-exec node --enable-source-maps --max-semi-space-size=32 --max-old-space-size=${SLUICE_HEAP_MB:-1920} "$main" "$@"
+exec node --enable-source-maps --max-semi-space-size=32 --max-old-space-size=$heap_mb "$main" "$@"

@@ -145,7 +145,7 @@ export interface DescribedSetting {
   readonly sentence: string;
 }
 
-/** Describes the settings for the summary at start and for `sluice config`. Safe to print. */
+/** Describes the settings for `sluice config`. Safe to print. */
 export const describeConfig = (config: Config): readonly DescribedSetting[] =>
   (Object.keys(SETTINGS) as (keyof Config)[]).map((field) => {
     const setting: AnySetting = SETTINGS[field];

@@ -32,7 +32,7 @@ export const server = {
     unit: 'MB',
     shownDefault: '1920 with npm start; in the image half of the memory limit, less that of sandboxes',
     sentence:
-      'Heap of a server, which npm start and the image pass to Node. Further limits on memory are parts of it. It has no effect from .env, on a program that is started otherwise, which warns of it, and on the command line: there, start Node with --max-old-space-size.',
+      'Heap of a server, which npm start and the image pass to Node. Further limits on memory are parts of it. It has no effect from .env, on a program that is started otherwise, which warns of it, and on the command line: there, start Node with --max-old-space-size. `sluice config` shows the heap that npm start or the image gives a server.',
   }),
   port: integer({
     name: 'SLUICE_PORT',

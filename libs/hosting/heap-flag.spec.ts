@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { heapWarning } from './heap-flag.js';
+import { heapAtStart, heapWarning } from './heap-flag.js';
 
 const warned = (heapMb: number | null, execArgv: string[], NODE_OPTIONS?: string): string | undefined =>
   heapWarning(heapMb, { execArgv, env: NODE_OPTIONS === undefined ? {} : { NODE_OPTIONS } });
@@ -19,5 +19,11 @@ describe('the setting of the heap', () => {
     expect(warned(300, ['--max-old-space-size=1920'])).toMatch(
       /with --max-old-space-size=1920: .*start Node with --max-old-space-size=300$/,
     );
+  });
+
+  it('is shown as a server would get it', () => {
+    expect(heapAtStart(null, true)).toBe('1920  (default)');
+    expect(heapAtStart(300, true)).toBe('300');
+    expect(heapAtStart(300, false)).toBe('1920  (default; 300 in .env has no effect)');
   });
 });

@@ -6,6 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ipaddr from 'ipaddr.js';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import { NPM_START_HEAP_MB } from '#libs/hosting/heap-flag.js';
 import { DOCKER_RUN } from '#libs/hosting/isolation.js';
 import { loadConfig, SETTINGS } from '#libs/config/index.js';
 import { ROOT } from '#test/harness/paths.js';
@@ -323,26 +324,33 @@ describe('Dockerfile', () => {
 
   it('starts the output of the build, with the flags of npm start', () => {
     const { scripts } = JSON.parse(text('package.json')) as { scripts: { start: string } };
-    const [node, ...flags] = scripts.start.split(' ').slice(0, -1);
-    expect(startRole).toContain(`exec ${[node, ...flags].join(' ')} "$main" "$@"`);
+    const flags = scripts.start.split(' ').slice(0, -1).join(' ');
+    const heap = `\${SLUICE_HEAP_MB:-${NPM_START_HEAP_MB}}`;
+    expect(flags).toContain(`=${heap}`);
+    expect(startRole).toContain(`exec ${flags.replace(heap, '$heap_mb')} "$main" "$@"`);
     const pattern = /^main=\/app\/(.+)$/m.exec(startRole)?.[1] ?? '';
     const missing = apps.map((app) => pattern.replace('$app', app)).filter((file) => !existsSync(join(ROOT, file)));
     expect(missing).toEqual([]);
   });
 
   describe('gives each process a heap', () => {
-    const heapOf = (app: string, limit: string, env: Readonly<Record<string, string>> = {}): number => {
+    const heapOf = (
+      app: string,
+      limit: string,
+      env: Readonly<Record<string, string>> = {},
+      told = /--max-old-space-size=(\d+) /,
+    ): number => {
       const dir = tempDir('heap');
       const [script, limitFile] = [join(dir, 'start-role.sh'), join(dir, 'memory.max')];
       writeFileSync(script, startRole.replaceAll('/app/dist', join(ROOT, 'dist')));
       writeFileSync(limitFile, `${limit}\n`);
-      writeFileSync(join(dir, 'node'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+      writeFileSync(join(dir, 'node'), '#!/bin/sh\necho "$@" "shown=$SLUICE_HEAP_MB"\n', { mode: 0o755 });
       const { stdout } = spawnSync('sh', [script, app], {
         encoding: 'utf8',
         env: { PATH: `${dir}:${process.env.PATH ?? ''}`, MEMORY_LIMIT_FILE: limitFile, TMPDIR: dir, ...env },
       });
       removeDir(dir);
-      return Number(/--max-old-space-size=(\d+) /.exec(stdout)?.[1]);
+      return Number(told.exec(stdout)?.[1]);
     };
     const MB = 1024 * 1024;
 
@@ -365,6 +373,14 @@ describe('Dockerfile', () => {
         expect(heapOf('router', none)).toBeLessThanOrEqual(Math.min(4096, totalmem() / MB / 2));
         expect(heapOf('router', none)).toBeGreaterThanOrEqual(128);
       }
+    });
+
+    it('that cli config shows as a server would get it', () => {
+      const limit = String(2048 * MB);
+      const shown = (env?: Readonly<Record<string, string>>) => heapOf('cli', limit, env, /shown=(\d+)$/m);
+      expect(shown()).toBe(heapOf('standalone', limit));
+      expect(shown({ SLUICE_HEAP_MB: '300' })).toBe(300);
+      expect(heapOf('cli', limit)).toBe(1024);
     });
   });
 });

@@ -166,6 +166,9 @@ describe('the start of a program', () => {
     writeFileSync(join(folder, '.env'), 'SLUICE_PORT=4567\nSLUICE_HOST="::1"\n');
     expect((await config()).stdout).toMatch(/SLUICE_PORT=4567\n[^]*SLUICE_HOST=::1\n/);
     expect((await config({ SLUICE_PORT: '4568' })).stdout).toContain('SLUICE_PORT=4568\n');
+    writeFileSync(join(folder, '.env'), 'SLUICE_HEAP_MB=300\n');
+    expect((await config()).stdout).toContain('SLUICE_HEAP_MB=1920  (default; 300 in .env has no effect)\n');
+    expect((await config({ SLUICE_HEAP_MB: '301' })).stdout).toContain('SLUICE_HEAP_MB=301\n');
     writeFileSync(join(folder, '.env'), 'SLUICE_PORT=4567\nSLUICE_API_KEY hush\n');
     const { status, stdout, stderr } = await config();
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

@@ -1,5 +1,6 @@
 import { type Command } from 'commander';
-import { configReference, describeConfig, loadConfig } from '#libs/config/index.js';
+import { configReference, describeConfig, loadConfig, SETTINGS } from '#libs/config/index.js';
+import { heapAtStart, isInherited } from '#libs/hosting/heap-flag.js';
 
 export const registerConfig = (program: Command): void => {
   program
@@ -12,8 +13,10 @@ export const registerConfig = (program: Command): void => {
         return;
       }
       const config = loadConfig(process.env, (text) => process.stderr.write(`${text}\n`));
+      const heap = SETTINGS.heapMb.name;
       for (const { name, value, isDefault, sentence } of describeConfig(config)) {
-        process.stdout.write(`${name}=${value}${isDefault ? '  (default)' : ''}\n    ${sentence}\n`);
+        const shown = name === heap ? heapAtStart(config.heapMb, isInherited(heap)) : value;
+        process.stdout.write(`${name}=${shown}${isDefault && name !== heap ? '  (default)' : ''}\n    ${sentence}\n`);
       }
     });
 };
