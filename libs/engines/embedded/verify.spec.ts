@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEngines } from './testing/open-engines.js';
+import { checkBeforeOpening } from './place.js';
 import { checkedDirectory } from './verify.js';
 
 const PAGE = 4_096;
@@ -164,6 +165,14 @@ describe('a database that is damaged', () => {
     damage(join(dir, 'data.db'));
     await expect(openEngines(dir)).rejects.toThrow(/data\.db is damaged \(.*\): put the data directory back/s);
     await expect(openEngines(dir)).rejects.toThrow(/data\.db is damaged/);
+  });
+
+  // docs/reference/rest-api.md#start-check
+  it('of a medium size refuses the start too, and a large one is not read', () => {
+    damage(join(dir, 'data.db'));
+    const start = (pages: number) => () => checkBeforeOpening(dir, () => undefined, { full: 0, pages });
+    expect(start(256 << 20)).toThrow(/data\.db is damaged \(.*\): put the data directory back/s);
+    expect(start(0)).not.toThrow();
   });
 
   it('while a server uses it is named once it is read', async () => {

@@ -53,24 +53,37 @@ export async function* checkedDirectory(dataDir: string, keysOf: () => SecretKey
   }
 }
 
+/** Largest databases in bytes that are checked in full, and of which the structure of every page is checked. */
+export interface CheckSizes {
+  readonly full: number;
+  readonly pages: number;
+}
+
+export const ALL: CheckSizes = { full: Infinity, pages: Infinity };
+
 /**
- * Checks each database of a data directory that is not larger than `mostBytes`: the structure of every page, and that
- * rows and indexes agree. Reads each file whole. Nothing may write in the meantime.
+ * Checks the databases of a data directory: the structure of every page, and in full also that rows and indexes agree.
+ * Reads each file whole. Nothing may write in the meantime.
  */
-export function* checkedDatabases(dataDir: string, mostBytes = Infinity): Iterable<CheckedFile> {
-  for (const file of FILES) {
+export function* checkedDatabases(
+  dataDir: string,
+  most = ALL,
+  files: readonly FileName[] = FILES,
+): Iterable<CheckedFile> {
+  for (const file of files) {
     const bytes = statSync(join(dataDir, `${file}.db`), { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes <= mostBytes) yield { name: `${file}.db`, faults: faultsOf(dataDir, file) };
+    const check = bytes <= most.full ? 'integrity_check' : bytes <= most.pages ? 'quick_check' : undefined;
+    if (check) yield { name: `${file}.db`, faults: faultsOf(dataDir, file, check) };
   }
 }
 
-const faultsOf = (dataDir: string, file: FileName): readonly string[] => {
+const faultsOf = (dataDir: string, file: FileName, check: 'integrity_check' | 'quick_check'): readonly string[] => {
   if (!existsSync(join(dataDir, `${file}.db`))) return ['it is missing'];
   try {
     return unchanged(dataDir, file, (db) => {
-      const rows = db.sql(`PRAGMA integrity_check(${MOST_FAULTS})`).all<{ integrity_check: string }>();
+      const rows = db.sql(`PRAGMA ${check}(${MOST_FAULTS})`).all<Record<string, string>>();
       // One row may hold many lines, the first of which only names the database.
-      const lines = rows.flatMap((row) => row.integrity_check.split('\n'));
+      const lines = rows.flatMap((row) => row[check]?.split('\n') ?? []);
       return lines.filter((line) => line !== 'ok' && !line.startsWith('***')).slice(0, MOST_FAULTS);
     });
   } catch (error) {
