@@ -1,5 +1,6 @@
 import { type ActionFacts } from './action-run.js';
 import { type LogLine, type UserError } from './run-output.js';
+import { type StepAnswer, type StepFacts } from './step-run.js';
 
 /** A call of a component besides the runs and hooks of a source (docs/reference/component-model.md#calls). */
 export type ComponentCall =
@@ -18,7 +19,9 @@ export type ComponentCall =
   /** Calls `eventNames` of a prop of type `$.interface.apphook`. Its value is an EventNamesAnswer. */
   | { readonly kind: 'event_names'; readonly prop: string }
   /** Runs an action. Its value is an ActionAnswer. */
-  | { readonly kind: 'action'; readonly facts: ActionFacts };
+  | { readonly kind: 'action'; readonly facts: ActionFacts }
+  /** Runs the code of a workflow's step. Its answer is the `step` of the outcome. */
+  | { readonly kind: 'step'; readonly facts: StepFacts };
 
 /** Value of a call of kind `options`, as JSON. */
 export interface OptionsAnswer {
@@ -44,6 +47,8 @@ export interface CallOutcome {
   readonly status: 'ok' | 'threw' | 'killed';
   /** JSON text of the answer, with status `ok`. The component determines its shape, so the caller checks it. */
   readonly value?: string;
+  /** Of a call of kind `step`, with every status. */
+  readonly step?: StepAnswer;
   readonly error?: UserError;
   readonly logs: readonly LogLine[];
 }

@@ -1,6 +1,7 @@
 /** Port through which one function of a component is called on demand (docs/reference/component-model.md#calls). */
 import { type CallOutcome, type ComponentCall } from '#libs/component-model/component-call.js';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type BoundProp, type SandboxPackages } from './sandbox.js';
 
 export interface CallRequest {
@@ -22,6 +23,8 @@ export interface CallRequest {
   readonly call: ComponentCall;
   /** Default: the time limit of a call. */
   readonly timeoutMs?: number;
+  /** Called at once for `$.respond({immediate: true})` of a step. */
+  readonly onReply?: (reply: HttpReply) => void;
 }
 
 export interface ComponentCaller {

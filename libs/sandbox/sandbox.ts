@@ -6,6 +6,7 @@ import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type BodyRange } from '#libs/component-model/http-event.js';
 import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type StepOutput } from '#libs/component-model/step-run.js';
 
 /** Binding of a prop on `this`. Values are plain JSON, with secrets in clear, and travel over the socket only. */
 export type BoundProp =
@@ -78,6 +79,8 @@ export interface RunOutcome {
   readonly dbChanges: Readonly<Record<string, string | null>>;
   /** JSON text of a call's answer. Absent for a run or hook, and for a call that failed. */
   readonly value?: string;
+  /** Of a call of kind `step`. */
+  readonly step?: StepOutput;
   /** Reply of the first `respond`, if any. */
   readonly response?: HttpReply;
   readonly startedAt: number;
@@ -107,8 +110,11 @@ export interface Sandbox {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Runs a hook. Hooks run concurrently with invocations, but one hook at a time. */
   hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome>;
-  /** Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. */
-  ask(call: BoundCall, timeoutMs: number): Promise<RunOutcome>;
+  /**
+   * Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. `onReply` is called at
+   * once for `$.respond({immediate: true})`.
+   */
+  ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome>;
   /**
    * True once the process may serve no further call, because the last one left changes, exceeded a limit, or had late
    * work. Runs and hooks continue.

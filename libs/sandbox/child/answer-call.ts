@@ -5,6 +5,7 @@ import { askEventNames } from './ask-event-names.js';
 import { askOptions } from './ask-options.js';
 import { type BoundComponent } from './component.js';
 import { type Execution } from './execution.js';
+import { runStep } from './step-run.js';
 
 /** Answers one call (docs/reference/component-model.md#calls). Rejects with what the component threw. */
 export const answerCall = async (
@@ -19,6 +20,8 @@ export const answerCall = async (
       return execution.returns(await askEventNames(component, execution, call.prop), `eventNames of prop ${call.prop}`);
     case 'action':
       return execution.returns(await runAction(component, execution, call.facts), 'the action');
+    case 'step':
+      return runStep(component, execution, call.facts);
     case 'additional_props': {
       const definitions = await dynamicDefinitions(component, execution);
       return execution.returns({ props: describeAll(component, definitions) }, 'additionalProps');

@@ -1,15 +1,14 @@
-import { MAX_NESTING, nestsTooDeep } from '#libs/framing/json-text.js';
-import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
+import { type ChildMessage, RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
 import { channelFault, keyFault } from '../protocol/run-names.js';
 import { emitBytes, logBytes, replyBytes } from '../protocol/run-size.js';
 import { wellFormed } from '#libs/kernel/well-formed.js';
-import { messageOf } from '#libs/kernel/error-message.js';
 import { type Uplink } from './uplink.js';
 import { textOfError } from './error-text.js';
 import { type SourceDb } from './source-db.js';
 import { readReply, type ReadReply, type RespondInput } from './reply.js';
 import { type BodyStream, bytesOf, isStream } from './reply-stream.js';
 import { lossIn, mayLose } from './json-loss.js';
+import { jsonOf, limitError, shallowEnough } from './json-of.js';
 import { type LateWork, quoted } from './late-work.js';
 import { type Waiting } from './waiting.js';
 import * as warnings from './run-warnings.js';
@@ -24,7 +23,8 @@ export interface EmitMetadata {
   readonly delivery_ts?: unknown;
 }
 
-const limitError = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+/** Message that only a step sends. */
+type StepMessage = Extract<ChildMessage, readonly ['o' | 'f' | 'm' | 'w', ...unknown[]]>;
 
 /** One run or hook. Counts and sends its output until it ends, and reports later output as lost. */
 export class Execution {
@@ -43,6 +43,8 @@ export class Execution {
   over = false;
   /** True when the process may serve no other call after this one. */
   spends = false;
+  /** Sends what a step leaves, before its end. Never throws. */
+  leave: (hasFailed: boolean) => void = () => undefined;
 
   constructor(
     readonly n: number,
@@ -69,6 +71,7 @@ export class Execution {
       return;
     }
     for (const key of this.lateDbKeys) this.sendDb(key);
+    this.leave(failure !== undefined);
     this.over = true;
     const error = failure ? textOfError(failure.thrown) : null;
     this.uplink.send(this.spends ? ['d', this.n, Date.now(), error, 1] : ['d', this.n, Date.now(), error]);
@@ -100,7 +103,7 @@ export class Execution {
       );
     this.countChannel(channel);
     const bytes = Buffer.byteLength(payload);
-    this.countPayload(emitBytes(bytes, channel, id, summary), '$emit');
+    this.count(emitBytes(bytes, channel, id, summary), '$emit');
     if (deliverAt === null) this.uplink.send(['e', this.n, channel, id, summary, ts], payload);
     else {
       if (deliverAt > Date.now()) this.waiting.add(bytes);
@@ -147,7 +150,7 @@ export class Execution {
   };
 
   private sendReply(reply: ReadReply): void {
-    this.countPayload(replyBytes(Buffer.byteLength(reply.body), reply.headers), 'respond');
+    this.count(replyBytes(Buffer.byteLength(reply.body), reply.headers), 'respond');
     this.responded = true;
     if (reply.dropped.length > 0) this.warn('respond-headers', warnings.droppedHeaders(reply.dropped));
     const { status, headers, immediate, base64 } = reply;
@@ -179,10 +182,16 @@ export class Execution {
     }
   }
 
+  /** Sends a message of a step. */
+  tell(message: StepMessage, raw = ''): void {
+    this.uplink.send(message, raw);
+    this.uplink.spill();
+  }
+
   /** Sends the answer of a call. Throws when it cannot be written as JSON, or is too large. */
   returns(value: unknown, what: string): void {
     const text = jsonOf(value, what);
-    this.countPayload(Buffer.byteLength(text), what);
+    this.count(Buffer.byteLength(text), what);
     if (this.over) return;
     this.uplink.send(['v', this.n], text);
     this.uplink.spill();
@@ -265,7 +274,8 @@ export class Execution {
       if (!warnings.isMetadataKey(key)) return this.warn('emit-metadata', warnings.unknownMetadata(key));
   }
 
-  private countPayload(bytes: number, what: string): void {
+  /** Counts bytes that the run sends, or no longer sends. Throws beyond the limit. */
+  count(bytes: number, what: string): void {
     const total = this.payloadBytes + bytes;
     if (total > RUN_LIMITS.payloadBytes)
       throw limitError(
@@ -275,25 +285,6 @@ export class Execution {
     this.payloadBytes = total;
   }
 }
-
-/** JSON text of a value. Throws, naming the operation, when the value has none. */
-const jsonOf = (value: unknown, what: string): string => {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    throw new Error(`${what}: the value cannot be written as JSON: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-  if (text === undefined) throw new Error(`${what}: a ${typeof value} cannot be written as JSON`);
-  return shallowEnough(text, what);
-};
-
-const shallowEnough = (text: string, what: string): string => {
-  if (nestsTooDeep(text)) throw new Error(`${what}: the value nests more than ${MAX_NESTING} levels deep`);
-  return text;
-};
 
 const jsonOfEvent = (event: unknown): string => (event === undefined ? 'null' : jsonOf(event, '$emit'));
 

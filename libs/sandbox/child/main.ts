@@ -67,7 +67,7 @@ class Child {
       case 'hook':
         return this.hook(message.n, message.hook);
       case 'ask':
-        return this.ask(message.n, JSON.parse(record.raw.toString('utf8')) as BoundCall);
+        return this.ask(message.n, boundCallIn(record.raw, message.stepsBytes));
       case 'a':
         return stores.answered(message.id, record.raw.toString('utf8'), message.error);
     }
@@ -160,6 +160,15 @@ class Child {
     void currentExecution.run(execution, invoke, component, execution, call);
   }
 }
+
+/** The text of `steps` comes last, and is parsed by the step alone. */
+const boundCallIn = (raw: Buffer, stepsBytes: number): BoundCall => {
+  const end = raw.length - stepsBytes;
+  const bound = JSON.parse(raw.toString('utf8', 0, end)) as BoundCall;
+  const { call } = bound;
+  if (call.kind !== 'step') return bound;
+  return { ...bound, call: { ...call, facts: { ...call.facts, steps: raw.toString('utf8', end) } } };
+};
 
 const invoke = async (
   component: BoundComponent,

@@ -2,6 +2,7 @@ import { MAX_NESTING, nestsTooDeep } from '#libs/framing/json-text.js';
 import { TEXT_LIMITS } from '../protocol/protocol.js';
 import { isFraming, isHeaderName, isHeaderValue, sizeOfHeader } from '../protocol/reply-headers.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { isStream } from './reply-stream.js';
 
 export interface RespondInput {
   readonly status?: unknown;
@@ -28,6 +29,10 @@ export const readReply = (input: RespondInput = {}): ReadReply => {
     headers['content-type'] = type;
   return { status: readStatus(input.status), headers, dropped, body, base64, immediate: input.immediate === true };
 };
+
+/** Checks a reply that nobody gets. A stream is not read. */
+export const checkedReply = (input?: RespondInput): ReadReply =>
+  readReply(isStream(input?.body) ? { ...input, body: undefined } : input);
 
 const readStatus = (status: unknown): number => {
   if (status === undefined || status === null) return 200;

@@ -195,6 +195,10 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
     case 'p':
     case 'x':
     case 'q':
+    case 'o':
+    case 'f':
+    case 'm':
+    case 'w':
       return invalid('the component broke the protocol of its process while it was loaded');
   }
 };

@@ -1,6 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type BoundCall, type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
 /** Process in the pool, or a request for one. */
@@ -81,8 +82,8 @@ export class PooledSandbox implements Sandbox {
     return this.counted(this.inner.hook(hook, timeoutMs));
   }
 
-  ask(call: BoundCall, timeoutMs: number): Promise<RunOutcome> {
-    return this.counted(this.inner.ask(call, timeoutMs));
+  ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome> {
+    return this.counted(this.inner.ask(call, timeoutMs, onReply));
   }
 
   isSpent(): boolean {

@@ -1,4 +1,5 @@
 import { type CallOutcome } from '#libs/component-model/component-call.js';
+import { type StepAnswer, type StepOutput } from '#libs/component-model/step-run.js';
 import { type CallRequest, type ComponentCaller } from '../component-caller.js';
 import { BundleNotLoaded, type RunOutcome, SandboxGone, type SandboxSpec } from '../sandbox.js';
 import { type CallLimits, CallTurns, DEFAULT_CALL_LIMITS } from './call-turns.js';
@@ -23,7 +24,9 @@ export const processCaller = (options: ProcessCallerOptions): ComponentCaller =>
 
 const callOnce = async (options: ProcessCallerOptions, request: CallRequest): Promise<CallOutcome> => {
   const outcome = await inProcess(options, request);
-  const { status, value, error, logs } = options.masked?.(outcome, request.secrets ?? []) ?? outcome;
+  const masked = options.masked?.(outcome, request.secrets ?? []) ?? outcome;
+  const { status, value, error, logs } = masked;
+  if (request.call.kind === 'step') return { status, logs, step: answerOf(masked), ...(error ? { error } : {}) };
   if (status === 'ok' && value === undefined)
     return { status: 'killed', error: userError('ProcessExited', 'the call ended without an answer'), logs };
   return {
@@ -33,6 +36,11 @@ const callOnce = async (options: ProcessCallerOptions, request: CallRequest): Pr
     ...(error === undefined ? {} : { error }),
   };
 };
+
+const answerOf = ({ step = NO_OUTPUT, response }: RunOutcome): StepAnswer => ({ ...step, reply: response ?? null });
+
+/** Of a step whose process could not be started. */
+const NO_OUTPUT: StepOutput = { exports: {}, flow: null, sends: [] };
 
 /** Tries again when a kept process turns out to have ended. Such a process is not kept, so the last try starts one. */
 const inProcess = async (options: ProcessCallerOptions, request: CallRequest): Promise<RunOutcome> => {
@@ -52,11 +60,11 @@ const inProcess = async (options: ProcessCallerOptions, request: CallRequest): P
 const askOnce = async (
   { sandbox, giveBack }: LentSandbox,
   { timeoutMs = 30_000 }: ProcessCallerOptions,
-  { call, props, dynamicProps, timeoutMs: ownMs }: CallRequest,
+  { call, props, dynamicProps, timeoutMs: ownMs, onReply }: CallRequest,
 ): Promise<RunOutcome> => {
   try {
     const bound = { call, props, ...(dynamicProps === undefined ? {} : { dynamicProps }) };
-    const outcome = await sandbox.ask(bound, ownMs ?? timeoutMs);
+    const outcome = await sandbox.ask(bound, ownMs ?? timeoutMs, onReply);
     outcome.held?.release();
     return outcome;
   } finally {

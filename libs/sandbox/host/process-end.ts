@@ -35,6 +35,7 @@ export type Work = 'run' | 'hook' | ComponentCall['kind'];
 const WORK: Readonly<Record<Work, { readonly name: string; readonly setting?: string }>> = {
   run: { name: 'the run', setting: 'SLUICE_RUN_TIMEOUT_S' },
   hook: { name: 'the hook', setting: 'SLUICE_HOOK_TIMEOUT_S' },
+  step: { name: 'the step', setting: 'timeout_seconds' },
   action: { name: 'the action', setting: 'SLUICE_RUN_TIMEOUT_S' },
   options: { name: 'options of the prop' },
   additional_props: { name: 'additionalProps' },

@@ -2,6 +2,7 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
@@ -101,9 +102,9 @@ export class ProcessSandbox implements Sandbox {
     });
   }
 
-  ask(call: BoundCall, timeoutMs: number): Promise<RunOutcome> {
+  ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome> {
     if (!this.isAlive) return Promise.reject(this.gone());
-    return new Promise((resolve, reject) => this.sender.sendCall(call, timeoutMs, resolve, reject));
+    return new Promise((resolve, reject) => this.sender.sendCall({ call, timeoutMs, onReply }, resolve, reject));
   }
 
   isSpent(): boolean {
@@ -181,6 +182,7 @@ export class ProcessSandbox implements Sandbox {
       this.culprit = run;
       return;
     }
+    if (tag === 'w') return run.refreshTimeout(momentOf(message[2], run.startedAt, this.clock.now()));
     const before = run.heldBytes;
     try {
       run.say(message, raw);

@@ -7,6 +7,7 @@ import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#li
 import { type HeldMemory, type RunOutcome } from '../sandbox.js';
 import { type Work } from './process-end.js';
 import { type RunMessage } from './child-channel.js';
+import { StepCollector, type StepMessage } from './step-collector.js';
 
 /** Limits that stop a hostile child. A well-behaved child enforces lower limits itself. */
 const MAX_DB_RECORDS = RUN_LIMITS.dbWrites + RUN_LIMITS.dbKeys;
@@ -16,7 +17,7 @@ const OBJECT_BYTES = 256;
 
 const NO_CHANGES: Readonly<Record<string, string | null>> = {};
 
-type OfRun = Exclude<RunMessage, readonly ['g'] | readonly ['p' | 'q', ...unknown[]]>;
+type OfRun = Exclude<RunMessage, readonly ['g'] | readonly ['p' | 'q' | 'w', ...unknown[]]>;
 
 export interface CollectedRun {
   readonly n: number;
@@ -31,6 +32,8 @@ export interface CollectedRun {
   readonly resolve: (outcome: RunOutcome) => void;
   readonly reject: (reason: Error) => void;
   readonly onImmediateResponse?: ((reply: HttpReply) => void) | undefined;
+  /** Of a step, which may ask for more time. */
+  readonly refresh?: { readonly stretchMs: number; readonly mostMs: number };
 }
 
 /** Collects the emits, logs, db changes and reply of one run, within its limits. */
@@ -56,12 +59,13 @@ export class RunCollector {
 
   readonly n: number;
   readonly invocationId: string;
-  readonly timeoutMs: number;
+  timeoutMs: number;
   readonly sentAt: number;
   /** True for a hook or a call, which does not count towards `concurrency`. */
   readonly beside: boolean;
   readonly work: Work;
   readonly eventBytes: number;
+  private readonly step: StepCollector | undefined;
 
   constructor(private readonly request: CollectedRun) {
     this.n = request.n;
@@ -71,6 +75,7 @@ export class RunCollector {
     this.work = request.work;
     this.beside = request.work !== 'run';
     this.eventBytes = request.eventBytes;
+    if (request.work === 'step') this.step = new StepCollector();
   }
 
   /** Data stores of a call. */
@@ -105,6 +110,14 @@ export class RunCollector {
     if (this.started) this.unheardMs += ms;
   }
 
+  /** Gives a step more time from `at` on. Its limit never shrinks. Throws ProtocolBreach for other work. */
+  refreshTimeout(at: number): void {
+    const { refresh } = this.request;
+    if (!refresh || !this.step) throw new ProtocolBreach('a request for more time by other work than a step');
+    this.timeoutMs = Math.max(this.timeoutMs, Math.min(this.ranFor(at) + refresh.stretchMs, refresh.mostMs));
+    this.step.refresh(at);
+  }
+
   /** Counts the bytes of a record on the wire. Throws ProtocolBreach beyond the limit. */
   countRecord(bytes: number): void {
     this.wireBytes += bytes;
@@ -131,6 +144,10 @@ export class RunCollector {
         return this.reply(message, raw);
       case 'v':
         return this.answer(raw);
+      case 'o':
+      case 'f':
+      case 'm':
+        return this.ofStep(message, raw);
       case 's':
       case 'd':
       case 'x':
@@ -139,7 +156,7 @@ export class RunCollector {
   }
 
   outcome(status: RunOutcome['status'], endedAt: number, held: HeldMemory, error?: UserError): RunOutcome {
-    const { emits, logs, startedAt, response, value } = this;
+    const { emits, logs, startedAt, response, value, step } = this;
     const outcome: { -readonly [K in keyof RunOutcome]: RunOutcome[K] } = {
       status,
       held,
@@ -153,6 +170,7 @@ export class RunCollector {
     if (this.delays) outcome.delays = true;
     if (response !== undefined) outcome.response = response;
     if (value !== undefined) outcome.value = value;
+    if (step !== undefined) outcome.step = step.output();
     return outcome;
   }
 
@@ -220,8 +238,13 @@ export class RunCollector {
     if (immediate === 1) this.request.onImmediateResponse?.(this.response);
   }
 
+  private ofStep(message: StepMessage, raw: Buffer): void {
+    if (!this.step) throw new ProtocolBreach(`a message of kind "${message[0]}" of other work than a step`);
+    this.count(this.step.say(message, raw));
+  }
+
   private answer(raw: Buffer): void {
-    if (this.work === 'run' || this.work === 'hook')
+    if (this.work === 'run' || this.work === 'hook' || this.work === 'step')
       throw new ProtocolBreach('a value of a run, which answers with none');
     if (this.value !== undefined) throw new ProtocolBreach('a second value of one call');
     this.count(raw.length);

@@ -1,4 +1,5 @@
 import { type ProcessCall } from '#libs/component-model/hooks.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { MAX_BATCH, MB, type SentRun } from '../protocol/protocol.js';
 import { type BoundCall, type RunOutcome } from '../sandbox.js';
@@ -20,6 +21,20 @@ export interface RunSenderOptions {
   readonly clock: Clock;
   readonly alive: () => boolean;
 }
+
+export interface AskedCall {
+  readonly call: BoundCall;
+  readonly timeoutMs: number;
+  readonly onReply: ((reply: HttpReply) => void) | undefined;
+}
+
+/** The call as JSON. The text of `steps`, which may have 6 MB, is apart, so that nothing here writes it as JSON again. */
+const textsOf = (bound: BoundCall): { readonly text: string; readonly steps: string } => {
+  const { call } = bound;
+  if (call.kind !== 'step') return { text: JSON.stringify(bound), steps: '' };
+  const { steps, ...facts } = call.facts;
+  return { text: JSON.stringify({ ...bound, call: { ...call, facts } }), steps };
+};
 
 /** Sends runs to the child in frames, as long as its window and the memory budget have room. */
 export class RunSender {
@@ -82,23 +97,33 @@ export class RunSender {
 
   /** Sends a call at once. It resolves or rejects as a run does. */
   sendCall(
-    call: BoundCall,
-    timeoutMs: number,
+    { call, timeoutMs, onReply }: AskedCall,
     resolve: (outcome: RunOutcome) => void,
     reject: (reason: Error) => void,
   ): void {
     const { sent, channel, watchdog, account, clock } = this.options;
     const n = sent.nextNumber();
-    const text = JSON.stringify(call);
-    const eventBytes = Buffer.byteLength(text);
+    const { text, steps } = textsOf(call);
+    const stepsBytes = Buffer.byteLength(steps);
+    const eventBytes = Buffer.byteLength(text) + stepsBytes;
     account.hold(eventBytes);
     const sentAt = clock.now();
-    const { kind: work } = call.call;
-    const stores = storesOf(call.props);
     sent.add(
-      new RunCollector({ n, invocationId: 'the call', timeoutMs, sentAt, work, stores, eventBytes, resolve, reject }),
+      new RunCollector({
+        n,
+        invocationId: 'the call',
+        timeoutMs,
+        sentAt,
+        work: call.call.kind,
+        stores: storesOf(call.props),
+        eventBytes,
+        resolve,
+        reject,
+        onImmediateResponse: onReply,
+        ...(call.call.kind === 'step' ? { refresh: call.call.facts } : {}),
+      }),
     );
-    channel.send({ t: 'ask', n }, [text]);
+    channel.send({ t: 'ask', n, stepsBytes }, [text, steps]);
     watchdog.watch();
   }
 

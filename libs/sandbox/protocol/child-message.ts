@@ -3,6 +3,7 @@ import { wellFormedJson } from '#libs/kernel/well-formed.js';
 import { isLateKind, LATE_DETAIL_BYTES } from './late-work.js';
 import { ERROR_LIMITS, TEXT_LIMITS, type ChildMessage, type ErrorText } from './protocol.js';
 import { ProtocolBreach, textOf, type RawRecord } from '#libs/framing/records.js';
+import { STEP_MESSAGES } from './step-message.js';
 import { isStoreCall } from './store-call.js';
 import { isReplyHeaders } from './reply-headers.js';
 import { channelFault, isTime, keyFault } from './run-names.js';
@@ -87,6 +88,7 @@ const checks: Record<ChildMessage[0], (m: readonly unknown[], rawBytes: number) 
   v: (m) => m.length === 2 && isNumber(m[1]),
   p: (m, raw) => m.length === 4 && isNumber(m[1]) && isLateKind(m[2]) && isTime(m[3]) && raw <= LATE_DETAIL_BYTES,
   q: (m, raw) => isStoreCall(m, raw),
+  ...STEP_MESSAGES,
   x: (m, raw) => m.length === 3 && isNumber(m[1]) && isFinite(m[2]) && raw === 0,
   d: (m, raw) =>
     (m.length === 4 || (m.length === 5 && m[4] === 1)) &&

@@ -7,6 +7,8 @@ import { type BoundProp } from '../sandbox.js';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type UserError } from '#libs/component-model/run-output.js';
+import { type StepFlow } from '#libs/component-model/step-run.js';
+import { type SendHead } from './step-message.js';
 
 /** File descriptors of the child, after those of records. */
 export const SPILL_FD = 5;
@@ -91,8 +93,8 @@ export type HostMessage =
   /** Raw: the concatenated texts of the events. */
   | { readonly t: 'run'; readonly runs: readonly SentRun[] }
   | { readonly t: 'hook'; readonly n: number; readonly hook: ProcessCall }
-  /** Raw: JSON of the BoundCall. */
-  | { readonly t: 'ask'; readonly n: number }
+  /** Raw: JSON of the BoundCall, then the text of `steps` of a call of kind `step`, which has this many bytes. */
+  | { readonly t: 'ask'; readonly n: number; readonly stepsBytes: number }
   /** What waits in `$in`, for the runs and hooks after it. */
   | { readonly t: 'waiting'; readonly events: WaitingEvents }
   /** Starts no more runs. Only hooks may follow. Answered by `g`. */
@@ -162,6 +164,14 @@ export type ChildMessage =
   | readonly ['b', n: number, key: string, deleted: 0 | 1]
   /** Value of a call. Raw: its JSON. */
   | readonly ['v', n: number]
+  /** Export of a step, sent once for each name. Raw: its JSON. */
+  | readonly ['o', n: number, name: string]
+  /** How a step asked the run to go on. Raw: the reason, or the JSON of the context. */
+  | readonly ['f', n: number, kind: StepFlow['kind'], ms: number, maxRetries: number]
+  /** Message that a step sends. Raw: its texts. */
+  | readonly ['m', n: number, head: SendHead]
+  /** The step asked for more time. */
+  | readonly ['w', n: number, at: number]
   /** Raw: body. */
   | readonly ['r', n: number, status: number, headers: ReplyHeaders, immediate: 0 | 1, base64: 0 | 1]
   /** With `spent`, a call did not leave the process as loading had left it, so it may serve no other one. */

@@ -32,3 +32,7 @@ export const replyBytes = (
 
 /** Allowance, on top of the limits, for the last log line of a run, which reports dropped lines. */
 export const NOTE_BYTES = 1_024;
+
+export const exportBytes = (name: string, valueBytes: number): number => bytesOf(name) + valueBytes;
+
+export const sendBytes = (head: unknown, textBytes: number): number => bytesOf(JSON.stringify(head)) + textBytes;

@@ -1,0 +1,100 @@
+/** One execution of the code of a workflow's step (docs/reference/workflows.md#step-code). */
+import { type HttpReply } from './run-output.js';
+
+/** Longest wait of a step: 366 days. */
+export const MAX_WAIT_MS = 366 * 86_400_000;
+/** Most repeats that a step may ask for. */
+export const MAX_RERUNS = 1_000;
+/** Names that one step may export. */
+export const MAX_EXPORTS = 1_000;
+/** Messages that one step may send. */
+export const MAX_SENDS = 100;
+
+/** Value that `run` returned, among the exports. */
+export const RETURN_VALUE = '$return_value';
+/** Line about the step for lists, among the exports. */
+export const SUMMARY = '$summary';
+/** Names in `steps.<namespace>` that the platform gives. A step may export `$summary` alone of them. */
+export const PLATFORM_EXPORTS: ReadonlySet<string> = new Set([
+  RETURN_VALUE,
+  SUMMARY,
+  '$resume_data',
+  '$attempt',
+  '$error',
+  '$items',
+]);
+
+/** Code of the error of a value that nests too deep. */
+export const NESTING_EXCEEDED = 'JSONNestedPropertyLimitExceeded';
+
+export interface StepUrls {
+  readonly resume_url: string;
+  readonly cancel_url: string;
+  readonly confirm_url: string;
+}
+
+/** What one execution gets beside its props. */
+export interface StepFacts {
+  /** `$.context`, as JSON. */
+  readonly context: Readonly<Record<string, unknown>>;
+  /** JSON text of `steps`, with `trigger {event, context}`. */
+  readonly steps: string;
+  /** Addresses that end a wait of this execution. Null where there are none, as in a test. */
+  readonly urls: StepUrls | null;
+  /** Time that `$.flow.refreshTimeout()` gives, counted from the call. */
+  readonly stretchMs: number;
+  /** Longest time from the start of the call, however often more is asked for. */
+  readonly mostMs: number;
+  /** Whether a caller waits for what `$.respond` gives. */
+  readonly hasCaller: boolean;
+  /** A test does not wait. */
+  readonly test: boolean;
+}
+
+/** How a step asked the run to go on. Of several calls the last counts. */
+export type StepFlow =
+  | { readonly kind: 'exit'; readonly reason: string | null }
+  | { readonly kind: 'delay' | 'suspend'; readonly ms: number }
+  | {
+      readonly kind: 'rerun';
+      readonly ms: number;
+      /** JSON text. */
+      readonly context: string | null;
+      readonly maxRetries: number;
+    };
+
+/** Message of `$.send`, to be sent once the outcome of the step is durable. */
+export type StepSend =
+  | {
+      readonly kind: 'http';
+      readonly method: string;
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string | null;
+      /** Whether it is tried again, as deliveries of webhooks are. */
+      readonly retry: boolean;
+    }
+  | { readonly kind: 'email'; readonly subject: string; readonly text: string | null; readonly html: string | null }
+  /** `event` is a JSON text. */
+  | { readonly kind: 'emit'; readonly event: string }
+  /** `payload` is a JSON text. */
+  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string; readonly payload: string }
+  /** `payload` is a JSON text. */
+  | { readonly kind: 'sse'; readonly channel: string; readonly payload: string };
+
+/** What an execution left, also when it failed. All of it comes from its author, in a checked form. */
+export interface StepOutput {
+  /** JSON texts by name, `$return_value` and `$summary` included. */
+  readonly exports: Readonly<Record<string, string>>;
+  /** Null when it failed. */
+  readonly flow: StepFlow | null;
+  /** In the order of the calls. */
+  readonly sends: readonly StepSend[];
+  /** Time of the last `$.flow.refreshTimeout()`, in epoch milliseconds. */
+  readonly refreshedAt?: number;
+}
+
+export interface StepAnswer extends StepOutput {
+  /** What the first `$.respond` gave. */
+  readonly reply: HttpReply | null;
+}
