@@ -28,6 +28,8 @@ const { seconds, rate, profile, all, node } = new Command('pauses')
   .opts<{ seconds: number; rate: number; profile: boolean; all: boolean; node: string }>();
 
 const FIRST_MS = 10_000;
+/** Connections that are never used are closed all at once after 20 s, which would be a pause of the load's making. */
+const CONNECTIONS = 32;
 const PROBE = new URL('./pause-probe.js', import.meta.url).href;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -42,7 +44,7 @@ const run = async (rig: Rig, folder: string): Promise<readonly number[]> => {
     ...(profile ? { SLUICE_PAUSES_PROFILE: '1' } : {}),
   };
   const target = await startSluice(rig.sink.url, { env });
-  const shape = { warmUpMs: 0, connections: 256, client: 'raw', rate } as const;
+  const shape = { warmUpMs: 0, connections: CONNECTIONS, client: 'raw', rate } as const;
   const marks = [monotonicUs() / 1_000];
   try {
     for (const durationMs of [FIRST_MS, seconds * 1_000]) {
