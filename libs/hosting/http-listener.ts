@@ -113,5 +113,5 @@ export class HttpListener {
 /** Answers 503 with Retry-After. */
 export const stillStarting: Handler = (_req, res) => {
   res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
-  res.end('{"error":"the server is starting","code":"unavailable"}');
+  res.end('{"error":"the server is starting: try again in a second","code":"unavailable"}');
 };

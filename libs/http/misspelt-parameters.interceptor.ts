@@ -8,7 +8,7 @@ import { explained, misspellings, refusalOf, warningOf } from './misspelt-parame
 /**
  * Compares the names in query and body with the parameters that the route declares
  * (docs/reference/rest-api.md#misspelt-parameters). A request that works is answered with a warning. A deletion is
- * refused, because it cannot be undone. An error about something missing names the misspelling.
+ * refused, also for a name near nothing in its query, because it cannot be undone. An error about something missing names the misspelling.
  */
 @Injectable()
 export class MisspeltParametersInterceptor implements NestInterceptor {
@@ -18,9 +18,11 @@ export class MisspeltParametersInterceptor implements NestInterceptor {
     const declared = [...parameters.keys()];
     const request = context.switchToHttp().getRequest<Request>();
     const found = misspellings(namesIn(request), declared);
+    if (request.method === 'DELETE') {
+      const wrong = Object.keys(request.query).find((name) => !declared.includes(name)) ?? found[0]?.given;
+      if (wrong !== undefined) return throwError(() => refusalOf(wrong, declared));
+    }
     if (found.length === 0) return next.handle();
-    const [first] = found;
-    if (request.method === 'DELETE' && first) return throwError(() => refusalOf(first, declared));
     return next.handle().pipe(
       map((reply: unknown) =>
         withWarnings(

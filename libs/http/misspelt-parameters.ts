@@ -20,11 +20,14 @@ export const misspellings = (given: Iterable<string>, declared: readonly string[
   for (const name of names) {
     if (declared.includes(name)) continue;
     if (++compared > MOST_COMPARED) break;
-    const meant = nearMiss(name, declared) ?? withoutIs(name, declared) ?? ofComponent(name, declared);
+    const meant = meantBy(name, declared);
     if (meant !== undefined && !names.has(meant)) found.push({ given: name, meant });
   }
   return found;
 };
+
+const meantBy = (name: string, declared: readonly string[]): string | undefined =>
+  nearMiss(name, declared) ?? withoutIs(name, declared) ?? ofComponent(name, declared);
 
 /** The flag that `is_active` or `isActive` stands for. */
 const withoutIs = (name: string, declared: readonly string[]): string | undefined => {
@@ -42,13 +45,17 @@ export const warningOf = ({ given, meant }: Misspelling, declared: readonly stri
   path: given,
 });
 
-/** Error for a request that must not be carried out with a name ignored. */
-export const refusalOf = ({ given, meant }: Misspelling, declared: readonly string[]): DomainError =>
-  new DomainError(
+/** Error for a deletion, which must not be carried out with a name ignored: it may have been meant as a filter. */
+export const refusalOf = (name: string, declared: readonly string[]): DomainError => {
+  const meant = meantBy(name, declared);
+  const given = name.slice(0, 60);
+  const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
+  return new DomainError(
     'request.invalid_parameter',
-    `there is no parameter ${given}; did you mean ${meant}? Nothing was deleted. ${allowedIn(declared)}`,
-    { field: given, actual: given, expected: meant, allowed: declared },
+    `there is no parameter ${given}${hint} Nothing was deleted. ${allowedIn(declared)}`,
+    { field: given, actual: given, ...(meant === undefined ? {} : { expected: meant }), allowed: declared },
   );
+};
 
 /** Parameters whose absence causes these errors. An empty list stands for any. */
 const LACKED: Partial<Readonly<Record<ErrorCode, readonly string[]>>> = {

@@ -132,6 +132,15 @@ export const REFUSED: readonly Refused[] = [
     'there is no parameter startId; did you mean start_id? Nothing was deleted. Allowed are start_id, end_id, event_name, workspace_id, org_id, include, exclude.',
   ],
   [
+    'a range of a deletion of events by the names of another route',
+    'DELETE',
+    '/v1/sources/{source}/events?before=1-0',
+    {},
+    400,
+    'invalid_parameter',
+    'there is no parameter before. Nothing was deleted. Allowed are start_id, end_id, event_name, workspace_id, org_id, include, exclude.',
+  ],
+  [
     'a misspelt flag of a deletion of a source',
     'DELETE',
     '/v1/sources/{source}?ignore_hook_error=true',
