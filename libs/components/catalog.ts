@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { streamName } from '#libs/kernel/events.js';
 import { isIdOf } from '#libs/kernel/ids.js';
 import { load, type CommandContext } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { BLOBS, EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
+import { EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { componentDecider, type SavedComponent } from './domain/component.js';
 import { componentByKey } from './get-component/find-component.js';
@@ -32,7 +31,6 @@ export class StoredComponentCatalog implements ComponentCatalog {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(UPCASTERS) private readonly upcasters: Upcasters,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
-    @Inject(BLOBS) private readonly blobs: BlobStore,
     private readonly saver: SaveComponentHandler,
   ) {}
 
@@ -80,8 +78,8 @@ export class StoredComponentCatalog implements ComponentCatalog {
   }
 
   private async staged(prepared: PreparedComponent): Promise<ResolvedComponent> {
-    const { component, changes, pending } = prepared;
-    const staged = await pending.stageIn(this.blobs);
+    const { component, changes } = prepared;
+    const staged = await prepared.stage();
     return {
       ...deployable(component),
       ...(changes === undefined ? {} : { packageChanges: changes }),

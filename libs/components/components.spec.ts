@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { dataOf, errorOf, type Json } from '#libs/http/testing/replies.js';
+import { BlobTooLarge } from '#libs/kernel/blob-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { codeHashOf } from './domain/component-identity.js';
 import { closeComponentWorlds, componentWorld as world } from './testing/component-world.js';
 import { codeOf } from './testing/fakes.js';
@@ -10,6 +12,14 @@ afterEach(closeComponentWorlds);
 const idOf = (id: Json | undefined): string => {
   if (typeof id !== 'string') throw new Error(`no id but ${JSON.stringify(id)}`);
   return id;
+};
+
+const CONTEXT: CommandContext = {
+  commandId: 'cmd_1',
+  correlationId: 'cmd_1',
+  causationId: 'cmd_1',
+  actor: { userId: 'u_1', apiKeyId: null },
+  workspaceId: 'o_1',
 };
 
 describe('code and bundles of a workspace', () => {
@@ -26,6 +36,16 @@ describe('code and bundles of a workspace', () => {
     }
     return { ...made, saved, reply: undefined };
   };
+
+  it('count while they run before they are saved', async () => {
+    const { catalog, call } = await world(undefined, LIMIT);
+    const staged = [];
+    for (let salt = 0; salt < 3; salt++) staged.push(await catalog.resolve({ componentCode: large(salt) }, CONTEXT));
+    const save = () => call('post', '/v1/components').send({ component_code: large(4), org_id: 'o_1' });
+    expect(errorOf(await save())).toMatchObject({ status: 409, code: 'limit_reached', details: { limit: LIMIT } });
+    for (const component of staged) await component.release();
+    expect((await save()).status).toBe(200);
+  });
 
   it('are refused above the limit, which is named; saved code and other workspaces are still accepted', async () => {
     const { saved, reply, blobs, inspector, save } = await fill(LIMIT);
@@ -211,6 +231,17 @@ describe('POST /v1/components', () => {
     const error = errorOf(await call('post', '/v1/components').send(body));
     expect(error).toMatchObject({ status: 413, code: 'component_too_large', details: { limit, actual } });
     expect(error.error).toContain(String(actual));
+  });
+
+  it('refuses a bundle that the engine cannot store with 413 that names limit and size', async () => {
+    const { call, catalog, blobs } = await world();
+    blobs.put = blobs.stage = (): Promise<never> => Promise.reject(new BlobTooLarge(20, 16));
+    const error = errorOf(await call('post', '/v1/components').send({ component_code: codeOf() }));
+    expect(error).toMatchObject({ status: 413, code: 'component_too_large', details: { limit: 16, actual: 20 } });
+    await expect(catalog.resolve({ componentCode: codeOf() }, CONTEXT)).rejects.toMatchObject({
+      code: 'component.too_large',
+      message: 'bundle of the component: 20 bytes, the limit is 16 bytes; make it smaller',
+    });
   });
 
   it('fetches the code at component_url and its imports', async () => {

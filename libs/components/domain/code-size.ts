@@ -23,7 +23,7 @@ export const checkLimit = (
 ): void => {
   if (actual <= limit) return;
   const text = `${what}: ${actual} ${unit}, the limit is ${limit} ${unit}`;
-  throw new DomainError('component.too_large', `${text}; make it smaller, or raise the limit of this server`, {
+  throw new DomainError('component.too_large', `${text}; make it smaller`, {
     field: what,
     limit,
     actual,

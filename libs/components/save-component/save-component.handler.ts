@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { BoundedTurns } from '#libs/async/bounded-turns.js';
 import { type PackageChanges } from '#libs/component-model/package-lock.js';
-import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type BlobStore, type StagedBlobs } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { RevisionConflict, type EventStore } from '#libs/kernel/event-store.js';
@@ -74,8 +74,8 @@ export interface SaveComponentResult {
 export interface PreparedComponent extends Pick<SaveComponentResult, 'changes'> {
   /** The component as `keep` will save it. */
   readonly component: SavedComponent;
-  /** Empty for code that is saved already. */
-  readonly pending: PendingBlobs;
+  /** Lets processes run the code before `keep`. Does nothing for code that is saved already. */
+  stage(): Promise<StagedBlobs>;
   keep(): Promise<SaveComponentResult>;
 }
 
@@ -99,6 +99,8 @@ export class SaveComponent extends Command<SaveComponentResult> {
 @CommandHandler(SaveComponent)
 export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
   private readonly inspections: Inspections;
+  /** By workspace, for the requests of this process. */
+  private readonly stagedBytes = new Map<string, number>();
   private readonly fetches = new BoundedTurns(FETCH_TURNS, fullQueue('fetches of component_url', FETCH_CODES));
 
   constructor(
@@ -135,7 +137,8 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     if (!known || given.refreshPackages === true) return this.prepared(request, context, known?.component);
     const again = { ...savedDataOf(known.component), url: request.url, savedAt };
     const keep = () => this.append(again, source.code, context);
-    return { component: known.component, pending: new PendingBlobs(), keep };
+    const stage = () => Promise.resolve({ release: () => Promise.resolve() });
+    return { component: known.component, stage, keep };
   }
 
   /** Builds saved code with the newest packages. Code without packages stays as it is. */
@@ -164,7 +167,25 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       await pending.storeIn(this.blobs);
       return { ...(await this.append(data, request.source.code, context, known !== undefined)), ...told };
     };
-    return { component: savedBy(data, known), pending, keep, ...told };
+    const stage = () => this.staged(pending, context.workspaceId, data.bytes);
+    return { component: savedBy(data, known), stage, keep, ...told };
+  }
+
+  /** Counts towards the code of the workspace until it is released, because requests may run for minutes. */
+  private async staged(pending: PendingBlobs, workspaceId: string, bytes: number): Promise<StagedBlobs> {
+    const add = (more: number): void => {
+      const total = (this.stagedBytes.get(workspaceId) ?? 0) + more;
+      if (total === 0) this.stagedBytes.delete(workspaceId);
+      else this.stagedBytes.set(workspaceId, total);
+    };
+    add(bytes);
+    try {
+      const blobs = await pending.stageIn(this.blobs);
+      return { release: () => blobs.release().finally(() => add(-bytes)) };
+    } catch (error) {
+      add(-bytes);
+      throw error;
+    }
   }
 
   private async built(
@@ -172,11 +193,9 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     context: CommandContext,
   ): Promise<{ readonly data: ComponentSaved['data']; readonly pending: PendingBlobs }> {
     // 3. Bundle and evaluate, if there is room. The size of the bundle is known only afterwards.
-    const room = (bytes: number): Promise<void> =>
-      checkCodeRoom(this.readModels, context.workspaceId, bytes, this.resources.codeBytesPerWorkspace);
-    const codeBytes = Buffer.byteLength(source.code);
-    await room(codeBytes);
     const { workspaceId, actor } = context;
+    const codeBytes = Buffer.byteLength(source.code);
+    await this.checkRoom(workspaceId, codeBytes);
     const inspection = { workspaceId, userId: actor.userId, componentId: id, bytes: sizeOf(source) };
     const { bundle, metadata, packages } = await this.inspections.of(inspection, () =>
       this.inspected(source, workspaceId, as),
@@ -187,7 +206,7 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
     }
 
     const bytes = codeBytes + Buffer.byteLength(bundle);
-    await room(bytes);
+    await this.checkRoom(workspaceId, bytes);
 
     // 4. Code and bundle are stored before the event that refers to them.
     const pending = new PendingBlobs();
@@ -230,6 +249,11 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
       savedAt,
     };
     return { data, pending };
+  }
+
+  private checkRoom(workspaceId: string, bytes: number): Promise<void> {
+    const more = (this.stagedBytes.get(workspaceId) ?? 0) + bytes;
+    return checkCodeRoom(this.readModels, workspaceId, more, this.resources.codeBytesPerWorkspace);
   }
 
   private async sourceOf(

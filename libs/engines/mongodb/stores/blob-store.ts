@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Collection, type Db } from 'mongodb';
-import { type BlobStore, type StagedBlobs } from '#libs/kernel/blob-store.js';
+import { type BlobStore, BlobTooLarge, type StagedBlobs } from '#libs/kernel/blob-store.js';
 import { documentsById } from '../documents-by-id.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
@@ -17,15 +17,17 @@ interface BlobDocument {
   readonly text: string;
 }
 
-/** One for each staging of a text, so that no staging ends another. MongoDB removes those that a crash left. */
+/** One for each staging of a text, so that no staging ends another. */
 interface StagedDocument {
   readonly _id: string;
   readonly hash: string;
   readonly text: string;
-  readonly at: Date;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
-const STAGED_SECONDS = 24 * 3_600;
+/** Older ones are left from a crash. A staging removes them, because FerretDB has no TTL indexes. */
+const STAGED_MS = 24 * 3_600_000;
 /** Local files of staged blobs are read at once, and no release reaches those of another machine. */
 const STAGED_FILES = 32;
 
@@ -46,7 +48,7 @@ export class MongoBlobStore implements BlobStore {
   ensureIndexes(): Promise<void> {
     return ensureIndexes(this.staged, [
       { name: 'hash', key: { hash: 1 } },
-      { name: 'at', key: { at: 1 }, expireAfterSeconds: STAGED_SECONDS },
+      { name: 'at', key: { at: 1 } },
     ]);
   }
 
@@ -69,14 +71,17 @@ export class MongoBlobStore implements BlobStore {
     const release = async (): Promise<void> => {
       await this.staged.deleteMany({ _id: { $in: ids } });
     };
+    const at = Date.now();
+    await this.staged.deleteMany({ at: { $lt: at - STAGED_MS } });
     try {
       for (const text of texts) {
         checkSize(text);
         const _id = randomUUID();
         ids.push(_id);
-        await this.staged.insertOne({ _id, hash: hashOf(text), text, at: new Date() });
+        await this.staged.insertOne({ _id, hash: hashOf(text), text, at });
       }
     } catch (error) {
+      // Best effort, because the next staging of another day removes them.
       await release().catch(() => undefined);
       throw error;
     }
@@ -133,7 +138,7 @@ const hashOf = (content: string | Buffer): string => createHash('sha256').update
 
 const checkSize = (text: string): void => {
   const bytes = Buffer.byteLength(text);
-  if (bytes > BLOB_BYTES) throw new Error(`a blob of ${bytes} bytes cannot be stored: the limit is ${BLOB_BYTES}`);
+  if (bytes > BLOB_BYTES) throw new BlobTooLarge(bytes, BLOB_BYTES);
 };
 
 const checkHash = (hash: string): string => {
