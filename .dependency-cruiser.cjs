@@ -37,6 +37,7 @@ const rooms = {
   sandbox: ['kernel', 'component-model', 'framing'],
   packages: ['kernel', 'component-model', 'egress', 'framing', 'sandbox'],
   expressions: ['component-model', 'framing', 'sandbox'],
+  'workflow-runs': ['component-model', 'framing', 'kernel'],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
   audit: ['http', 'kernel'],
@@ -195,7 +196,7 @@ module.exports = {
       name: 'no-nest-in-the-core',
       severity: 'error',
       from: {
-        path: '^libs/(kernel|component-model|stream-log|sandbox|expressions|runner|routing|delivery|ingress|scheduling|engines|egress)/|/domain/|/read-models/',
+        path: '^libs/(kernel|component-model|stream-log|sandbox|expressions|workflow-runs|runner|routing|delivery|ingress|scheduling|engines|egress)/|/domain/|/read-models/',
         pathNot: tests,
       },
       to: { path: '(^|/)node_modules/@nestjs/|^@nestjs/' },

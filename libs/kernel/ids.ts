@@ -23,7 +23,8 @@ export type IdPrefix =
   | 'inv'
   | 'proj'
   | 'proc'
-  | 'act';
+  | 'act'
+  | 'snd';
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const EVENT_NAMESPACE = '6d1f8a52-3b1c-5e0f-9a0b-0c2f8d6f5a11';

@@ -1,0 +1,91 @@
+import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type Actor } from '#libs/kernel/events.js';
+import { type CancelReason, type Reply, type ReusedStep, type RunOrigin, type SendKind } from './run-facts.js';
+
+/** How a step asked the run to go on. Of several calls in one step the last decides. Sandbox and jail check the bounds. */
+export type Flow =
+  | { readonly kind: 'exit'; readonly reason: string | null }
+  | { readonly kind: 'delay' | 'suspend'; readonly ms: number }
+  | {
+      readonly kind: 'rerun';
+      readonly ms: number;
+      /** JSON text. */
+      readonly context: string | null;
+      readonly maxRetries: number;
+    };
+
+/** What one execution of a step's code returned to the server. */
+export interface StepResult {
+  /** JSON texts by name, `$return_value` and `$summary` included. */
+  readonly exports: Readonly<Record<string, string>>;
+  /** JSON text of the evaluated props, with their secrets masked. Null when they could not be evaluated. */
+  readonly props: string | null;
+  readonly logs: readonly LogLine[];
+  readonly sends: readonly { readonly kind: SendKind; readonly bytes: number }[];
+  readonly reply: Reply | null;
+  /** Time of the last `$.flow.refreshTimeout()`. */
+  readonly refreshedAt?: number;
+}
+
+export type Outcome =
+  /** Its `if` is falsy. */
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'succeeded'; readonly result: StepResult; readonly flow: Flow | null }
+  | { readonly kind: 'failed'; readonly result: StepResult; readonly error: UserError };
+
+/**
+ * What a run decides on. Alarms, requests and outcomes name the execution that they belong to by its number, so that a
+ * late one, or the second of two at once, changes nothing.
+ */
+export type RunInput =
+  | {
+      readonly type: 'arrive';
+      readonly now: number;
+      readonly origin: RunOrigin;
+      readonly place: number;
+      /** JSON text. */
+      readonly event: string;
+      readonly reused: readonly ReusedStep[];
+      /** The caller asked that nothing runs (`x-pd-notrigger`). */
+      readonly notrigger: boolean;
+    }
+  /** The workflow's queue was full when the run arrived. */
+  | { readonly type: 'refuse'; readonly now: number; readonly queueSize: number }
+  /** The workflow admits the run, for the first time or after a wait. */
+  | { readonly type: 'start'; readonly now: number }
+  | {
+      readonly type: 'outcome';
+      readonly now: number;
+      readonly execution: number;
+      readonly outcome: Outcome;
+      /** False when as many runs of the workflow wait as may. */
+      readonly mayWait: boolean;
+    }
+  /** The execution was lost with its `owner`, or because another run ended its `process`. */
+  | {
+      readonly type: 'interrupt';
+      readonly now: number;
+      readonly execution: number;
+      readonly cause: 'owner' | 'process';
+      readonly mayWait: boolean;
+    }
+  | { readonly type: 'alarm'; readonly now: number; readonly execution: number; readonly dueAt: number }
+  | {
+      readonly type: 'resume';
+      readonly now: number;
+      /** Of a URL's token. Null for the API, which ends any wait. */
+      readonly execution: number | null;
+      /** JSON text in the shape of an HTTP event. */
+      readonly data: string;
+      readonly by: Actor | null;
+    }
+  | {
+      readonly type: 'cancel';
+      readonly now: number;
+      /** Of a URL's token, else null. */
+      readonly execution: number | null;
+      readonly reason: CancelReason;
+      readonly by: Actor | null;
+    };
+
+export type InputOf<T extends RunInput['type']> = Extract<RunInput, { readonly type: T }>;

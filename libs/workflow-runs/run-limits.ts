@@ -1,0 +1,62 @@
+import { type LogLine, type UserError, WARNING } from '#libs/component-model/run-output.js';
+
+/** UTF-8 bytes of everything that a run stores, and of the messages that its last step sends. */
+export const RUN_BYTES = 6 * 1024 * 1024;
+const LOG_LINES = 1_000;
+const LOG_BYTES = 256 * 1024;
+/** Longest stretch in milliseconds, however often a step asks for more time. */
+const STRETCH_MS = 3_600_000;
+const LONGEST_RETRY_SECONDS = 86_400;
+/** How often an execution starts again because another run ended its process. */
+export const INTERRUPTIONS = 3;
+
+/** Errors that the platform gives to a run. The first four end what caused them, so no retry can help. */
+export const LIMIT_ERRORS = {
+  payload: 'FunctionPayloadLimitExceeded',
+  nesting: 'JSONNestedPropertyLimitExceeded',
+  waiting: 'WaitingLimitExceeded',
+  items: 'ForEachLimitExceeded',
+  queue: 'EventQueueFull',
+  process: 'ProcessExited',
+} as const;
+
+export const limitError = (limit: keyof typeof LIMIT_ERRORS, message: string): UserError => ({
+  name: LIMIT_ERRORS[limit],
+  message,
+  stack: '',
+  code: LIMIT_ERRORS[limit],
+});
+
+/** Returns the lines within the limits of a step's log. Where lines are dropped, a last one says so. */
+export const boundedLog = (lines: readonly LogLine[]): readonly LogLine[] => {
+  let bytes = 0;
+  let count = 0;
+  for (const { k, msg } of lines) {
+    bytes += Buffer.byteLength(k) + Buffer.byteLength(msg);
+    if (bytes > LOG_BYTES || count === LOG_LINES) break;
+    count++;
+  }
+  const first = lines[count];
+  if (first === undefined) return lines;
+  // The line that says so counts as one of the 1,000.
+  const kept = lines.slice(0, Math.min(count, LOG_LINES - 1));
+  const msg = `${lines.length - kept.length} lines were dropped: the log of a step holds ${LOG_LINES} lines and ${LOG_BYTES} bytes`;
+  return [...kept, { k: WARNING, ts: first.ts, msg }];
+};
+
+/** Deadline of a stretch after a step asked for more time. It never moves back. */
+export const refreshedDeadline = (
+  stretch: { readonly startedAt: number; readonly deadline: number },
+  refreshedAt: number | undefined,
+  timeoutSeconds: number,
+): number =>
+  refreshedAt === undefined
+    ? stretch.deadline
+    : Math.max(stretch.deadline, Math.min(refreshedAt + timeoutSeconds * 1_000, stretch.startedAt + STRETCH_MS));
+
+/** Pause before a retry in milliseconds. `retry` is 1 for the first. */
+export const retryPauseMs = (
+  { delaySeconds, backoff }: { readonly delaySeconds: number; readonly backoff: 'exponential' | 'fixed' },
+  retry: number,
+): number =>
+  Math.min(backoff === 'fixed' ? delaySeconds : delaySeconds * 2 ** (retry - 1), LONGEST_RETRY_SECONDS) * 1_000;

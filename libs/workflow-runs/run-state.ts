@@ -1,0 +1,318 @@
+import { type UserError } from '#libs/component-model/run-output.js';
+import { type Actor } from '#libs/kernel/events.js';
+import {
+  type CancelReason,
+  type ExecutionRecord,
+  type Resume,
+  type RunFact,
+  type RunOrigin,
+  type SendKind,
+  type SkipReason,
+  type WaitKind,
+} from './run-facts.js';
+import { type PinnedVersion } from './run-plan.js';
+
+export type RunStatus = 'queued' | 'running' | 'waiting' | 'succeeded' | 'exited' | 'failed' | 'cancelled';
+
+/** The execution that runs, or that the run waits after. */
+export interface Position {
+  readonly namespace: string;
+  /** Executions by `rerun`, from 1. */
+  readonly runs: number;
+  /** Attempts of this one, from 1. */
+  readonly attempt: number;
+  readonly startedAt: number;
+  /** How often it started again because another run ended its process. */
+  readonly interruptions: number;
+}
+
+/** What each commit of a run replaces, about 0.5 KB (docs/adr/0071). A new owner reads the heads of all runs. */
+export interface RunHead {
+  readonly status: RunStatus;
+  readonly place: number;
+  readonly version: PinnedVersion | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Milliseconds of executions that have ended. */
+  readonly executedMs: number;
+  readonly stretch: { readonly startedAt: number; readonly deadline: number } | null;
+  /** Executions so far. The number of an execution is that of the wait after it, and a crash does not change it. */
+  readonly executions: number;
+  readonly position: Position | null;
+  readonly wait: { readonly kind: WaitKind; readonly since: number; readonly resumeAt: number } | null;
+  /** The last wait that ended, and when it did. */
+  readonly resumed: { readonly namespace: string; readonly kind: WaitKind; readonly at: number } | null;
+  readonly resumedBy: Actor | null;
+  readonly cancelReason: CancelReason | null;
+  readonly cancelledBy: Actor | null;
+  readonly reply: { readonly status: number; readonly sentAt: number | null } | null;
+  /** UTF-8 bytes of all parts. */
+  readonly bytes: number;
+}
+
+/** State of a run as it is stored: the head, and texts by name that a commit changes one by one. */
+export interface RunState {
+  readonly head: RunHead;
+  readonly parts: Readonly<Record<string, string>>;
+}
+
+/** Names of the parts. Namespaces hold no `/`. */
+export const PARTS = {
+  origin: 'origin',
+  event: 'event',
+  /** Error of a failed run, or the reason of one that exited. */
+  end: 'end',
+  reply: 'reply',
+  /** What `$.flow.rerun` passes to the next execution. */
+  context: 'context',
+  /** The request that ended the wait of a `rerun`. */
+  callback: 'callback',
+  /** A resume that came while its step was still running. */
+  kept: 'kept',
+  step: (namespace: string) => `step/${namespace}`,
+  exports: (namespace: string) => `exports/${namespace}`,
+  props: (namespace: string) => `props/${namespace}`,
+  logs: (namespace: string) => `logs/${namespace}`,
+  resumeData: (namespace: string) => `resume/${namespace}`,
+} as const;
+
+/** A step of a run that has an outcome, in its part. */
+export interface StepOutcome {
+  readonly state: 'succeeded' | 'failed' | 'skipped';
+  readonly skipReason: SkipReason | null;
+  readonly reused: boolean;
+  readonly startedAt: number | null;
+  readonly endedAt: number;
+  readonly durationMs: number;
+  readonly runs: number;
+  readonly attempts: number;
+  readonly error: UserError | null;
+  /** When a failed step is tried again. */
+  readonly retryAt: number | null;
+  readonly sends: readonly { readonly id: string; readonly kind: SendKind }[];
+}
+
+const NOTHING: RunHead = {
+  status: 'queued',
+  place: 0,
+  version: null,
+  startedAt: null,
+  endedAt: null,
+  executedMs: 0,
+  stretch: null,
+  executions: 0,
+  position: null,
+  wait: null,
+  resumed: null,
+  resumedBy: null,
+  cancelReason: null,
+  cancelledBy: null,
+  reply: null,
+  bytes: 0,
+};
+
+export const initialRun: RunState = { head: NOTHING, parts: {} };
+
+export const exists = ({ parts }: RunState): boolean => PARTS.origin in parts;
+
+export const hasEnded = ({ head }: RunState): boolean => head.endedAt !== null;
+
+/** Only for a run that exists. */
+export const originOf = ({ parts }: RunState): RunOrigin => JSON.parse(parts[PARTS.origin] ?? 'null') as RunOrigin;
+
+export const outcomeOf = ({ parts }: RunState, namespace: string): StepOutcome | undefined => {
+  const text = parts[PARTS.step(namespace)];
+  return text === undefined ? undefined : (JSON.parse(text) as StepOutcome);
+};
+
+export const keptResume = ({ parts }: RunState): Resume | undefined => {
+  const text = parts[PARTS.kept];
+  return text === undefined ? undefined : (JSON.parse(text) as Resume);
+};
+
+const withParts = (state: RunState, changed: Readonly<Record<string, string | null>>): RunState => {
+  const parts: Record<string, string> = { ...state.parts };
+  let { bytes } = state.head;
+  for (const [name, text] of Object.entries(changed)) {
+    bytes -= Buffer.byteLength(parts[name] ?? '');
+    if (text === null) delete parts[name];
+    else {
+      bytes += Buffer.byteLength(text);
+      parts[name] = text;
+    }
+  }
+  return { head: { ...state.head, bytes }, parts };
+};
+
+const withHead = (state: RunState, changed: Partial<RunHead>): RunState => ({
+  head: { ...state.head, ...changed },
+  parts: state.parts,
+});
+
+export const evolveRun = (state: RunState, fact: RunFact): RunState => {
+  switch (fact.type) {
+    case 'RunArrived':
+      return arrived(state, fact.data);
+    case 'RunStarted': {
+      const { at, deadline, version } = fact.data;
+      return withHead(state, { status: 'running', version, startedAt: at, stretch: { startedAt: at, deadline } });
+    }
+    case 'StretchBegun': {
+      const { at, deadline } = fact.data;
+      return withHead(state, { status: 'running', stretch: { startedAt: at, deadline } });
+    }
+    case 'StepStarted': {
+      const { at, ...position } = fact.data;
+      const executions = state.head.executions + 1;
+      return withHead(state, { executions, position: { ...position, startedAt: at, interruptions: 0 } });
+    }
+    case 'StepInterrupted':
+      return interrupted(state, fact.data);
+    case 'StepSkipped':
+      return skipped(state, fact.data);
+    case 'StepSucceeded':
+      return executed(state, fact.data, { state: 'succeeded', error: null, retryAt: null });
+    case 'StepFailed': {
+      const { error, retryAt } = fact.data;
+      return executed(state, fact.data, { state: 'failed', error, retryAt });
+    }
+    case 'WaitBegun': {
+      const { at, kind, resumeAt, context } = fact.data;
+      const waiting = withHead(state, { status: 'waiting', stretch: null, wait: { kind, since: at, resumeAt } });
+      return withParts(
+        kind === 'retry' ? waiting : withReplySent(waiting, at),
+        context === null ? {} : { [PARTS.context]: context },
+      );
+    }
+    case 'ResumeKept':
+      return withParts(state, { [PARTS.kept]: JSON.stringify(fact.data.resume) });
+    case 'WaitEnded':
+      return waitEnded(state, fact.data);
+    case 'RunSucceeded':
+      return ended(state, 'succeeded', fact.data.at, null);
+    case 'RunExited':
+      return ended(state, 'exited', fact.data.at, fact.data.reason);
+    case 'RunFailed': {
+      const { at, namespace, error } = fact.data;
+      return ended(state, 'failed', at, JSON.stringify({ ...error, namespace }));
+    }
+    case 'RunCancelled': {
+      const { at, reason, by } = fact.data;
+      return withHead(ended(state, 'cancelled', at, null), { cancelReason: reason, cancelledBy: by });
+    }
+  }
+};
+
+type DataOf<T extends RunFact['type']> = Extract<RunFact, { readonly type: T }>['data'];
+
+const arrived = (state: RunState, { origin, place, event, reused }: DataOf<'RunArrived'>): RunState => {
+  const parts: Record<string, string> = { [PARTS.origin]: JSON.stringify(origin) };
+  if (event !== null) parts[PARTS.event] = event;
+  for (const { namespace, step, exports, resumeData } of reused) {
+    const outcome: StepOutcome = { ...(JSON.parse(step) as StepOutcome), reused: true };
+    parts[PARTS.step(namespace)] = JSON.stringify(outcome);
+    if (exports !== null) parts[PARTS.exports(namespace)] = exports;
+    if (resumeData !== null) parts[PARTS.resumeData(namespace)] = resumeData;
+  }
+  return withHead(withParts(state, parts), { place });
+};
+
+/** The lost execution leaves nothing: neither its time nor an attempt. */
+const interrupted = (state: RunState, { at, deadline, cause }: DataOf<'StepInterrupted'>): RunState => {
+  const { position } = state.head;
+  if (!position) return state;
+  const interruptions = position.interruptions + (cause === 'process' ? 1 : 0);
+  return withHead(state, {
+    stretch: { startedAt: at, deadline },
+    position: { ...position, startedAt: at, interruptions },
+  });
+};
+
+const skipped = (state: RunState, { at, namespace, reason }: DataOf<'StepSkipped'>): RunState => {
+  const outcome: StepOutcome = {
+    state: 'skipped',
+    skipReason: reason,
+    reused: false,
+    startedAt: null,
+    endedAt: at,
+    durationMs: 0,
+    runs: 0,
+    attempts: 0,
+    error: null,
+    retryAt: null,
+    sends: [],
+  };
+  return withParts(state, { [PARTS.step(namespace)]: JSON.stringify(outcome) });
+};
+
+const executed = (
+  state: RunState,
+  { at, exports, props, logs, sends, reply, deadline }: ExecutionRecord & { readonly at: number },
+  how: Pick<StepOutcome, 'state' | 'error' | 'retryAt'>,
+): RunState => {
+  const { position, executedMs, stretch } = state.head;
+  if (!position) return state;
+  const { namespace, runs, attempt, startedAt } = position;
+  const before = outcomeOf(state, namespace);
+  const durationMs = Math.max(0, at - startedAt);
+  const outcome: StepOutcome = {
+    state: how.state,
+    skipReason: null,
+    reused: false,
+    startedAt: before?.startedAt ?? startedAt,
+    endedAt: at,
+    durationMs: (before?.durationMs ?? 0) + durationMs,
+    runs,
+    attempts: attempt,
+    error: how.error,
+    retryAt: how.retryAt,
+    sends,
+  };
+  const after = withParts(state, {
+    [PARTS.step(namespace)]: JSON.stringify(outcome),
+    [PARTS.exports(namespace)]: exports,
+    [PARTS.props(namespace)]: props,
+    [PARTS.logs(namespace)]: logs.length > 0 ? JSON.stringify(logs) : null,
+    // It was for the wait of this execution, if that begins one.
+    [PARTS.kept]: null,
+    // A retry gets what the execution got that it repeats.
+    ...(how.retryAt === null ? { [PARTS.context]: null, [PARTS.callback]: null } : {}),
+    ...(reply && !state.head.reply ? { [PARTS.reply]: reply.text } : {}),
+  });
+  return withHead(after, {
+    executedMs: executedMs + durationMs,
+    stretch: stretch && { startedAt: stretch.startedAt, deadline },
+    reply: state.head.reply ?? (reply && { status: reply.status, sentAt: reply.sentAt }),
+  });
+};
+
+const waitEnded = (state: RunState, { at, resume }: DataOf<'WaitEnded'>): RunState => {
+  const { position, wait } = state.head;
+  if (!position || !wait) return state;
+  const { namespace } = position;
+  const place = wait.kind === 'rerun' ? PARTS.callback : PARTS.resumeData(namespace);
+  const data = wait.kind === 'retry' ? null : (resume?.data ?? null);
+  const after = withParts(state, data === null ? {} : { [place]: data });
+  return withHead(after, {
+    status: 'queued',
+    wait: null,
+    resumed: { namespace, kind: wait.kind, at },
+    resumedBy: resume?.by ?? state.head.resumedBy,
+  });
+};
+
+const ended = (state: RunState, status: RunStatus, at: number, end: string | null): RunState => {
+  const after = withParts(state, {
+    [PARTS.end]: end,
+    [PARTS.context]: null,
+    [PARTS.callback]: null,
+    [PARTS.kept]: null,
+  });
+  return withReplySent(withHead(after, { status, endedAt: at, stretch: null, wait: null }), at);
+};
+
+/** A reply that was not sent at once is sent when the run first waits, or ends. */
+const withReplySent = (state: RunState, at: number): RunState => {
+  const { reply } = state.head;
+  return reply?.sentAt === null ? withHead(state, { reply: { ...reply, sentAt: at } }) : state;
+};

@@ -1,0 +1,33 @@
+import { type RunState, hasEnded, keptResume } from './run-state.js';
+
+/**
+ * What a request to resume does: `ends` the wait, is `kept` until the running step begins its wait, or finds that the
+ * wait is `over`. The API may end any wait, but not one that has not begun.
+ */
+export const resumeAnswer = (state: RunState, execution: number | null): 'ends' | 'kept' | 'over' => {
+  const { status, executions } = state.head;
+  if (execution !== null && execution !== executions) return 'over';
+  if (status === 'waiting') return 'ends';
+  return status === 'running' && execution !== null && !keptResume(state) ? 'kept' : 'over';
+};
+
+/** What a request to cancel does. A URL is void once the wait of its execution is over. */
+export const cancelAnswer = (
+  state: RunState,
+  execution: number | null,
+): 'cancels' | 'already' | 'finished' | 'over' => {
+  const { status, executions } = state.head;
+  if (execution !== null && (execution !== executions || status === 'queued')) return 'over';
+  if (!hasEnded(state)) return 'cancels';
+  if (execution !== null) return 'over';
+  return status === 'cancelled' ? 'already' : 'finished';
+};
+
+/** The alarm that a waiting run needs. Null for any other. */
+export const alarmOf = (run: string, { head }: RunState): { readonly id: string; readonly dueAt: number } | null => {
+  const { wait, executions } = head;
+  if (!wait) return null;
+  // A crash between alarm and commit repeats the execution, and its wait ends later. The time in the id keeps the first
+  // alarm, once it is consumed, from removing the second, and tells the run that it is old.
+  return { id: `${run}/${executions}.${wait.resumeAt}`, dueAt: wait.resumeAt };
+};
