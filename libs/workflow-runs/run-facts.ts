@@ -109,8 +109,8 @@ export type RunFact =
 
 export interface RunArrived {
   readonly origin: RunOrigin;
-  /** Place in the order of arrival at the workflow. 0 for a run outside of its queue. */
-  readonly place: number;
+  /** Place in the order of arrival at the workflow. Null for a run outside of its queue, such as a test. */
+  readonly place: number | null;
   /** JSON text. Null for one that is too large to be kept. */
   readonly event: string | null;
   readonly reused: readonly ReusedStep[];

@@ -42,7 +42,7 @@ export type RunInput =
       readonly type: 'arrive';
       readonly now: number;
       readonly origin: RunOrigin;
-      readonly place: number;
+      readonly place: number | null;
       /** JSON text. */
       readonly event: string;
       readonly reused: readonly ReusedStep[];

@@ -29,7 +29,7 @@ export interface Position {
 /** What each commit of a run replaces, about 0.5 KB (docs/adr/0071). A new owner reads the heads of all runs. */
 export interface RunHead {
   readonly status: RunStatus;
-  readonly place: number;
+  readonly place: number | null;
   readonly version: PinnedVersion | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -78,7 +78,7 @@ export const PARTS = {
 
 /** A step of a run that has an outcome, in its part. */
 export interface StepOutcome {
-  readonly state: 'succeeded' | 'failed' | 'skipped';
+  readonly state: 'succeeded' | 'failed' | 'skipped' | 'cancelled';
   readonly skipReason: SkipReason | null;
   readonly reused: boolean;
   readonly startedAt: number | null;
@@ -94,7 +94,7 @@ export interface StepOutcome {
 
 const NOTHING: RunHead = {
   status: 'queued',
-  place: 0,
+  place: null,
   version: null,
   startedAt: null,
   endedAt: null,
@@ -198,7 +198,8 @@ export const evolveRun = (state: RunState, fact: RunFact): RunState => {
     }
     case 'RunCancelled': {
       const { at, reason, by } = fact.data;
-      return withHead(ended(state, 'cancelled', at, null), { cancelReason: reason, cancelledBy: by });
+      const cancelled = ended(withStepCancelled(state, at), 'cancelled', at, null);
+      return withHead(cancelled, { cancelReason: reason, cancelledBy: by });
     }
   }
 };
@@ -309,6 +310,31 @@ const ended = (state: RunState, status: RunStatus, at: number, end: string | nul
     [PARTS.kept]: null,
   });
   return withReplySent(withHead(after, { status, endedAt: at, stretch: null, wait: null }), at);
+};
+
+/** The step that runs, or that waits for another execution, is cancelled with its run. */
+const withStepCancelled = (state: RunState, at: number): RunState => {
+  const { status, position, resumed, executedMs } = state.head;
+  const isOver = status === 'queued' && (resumed?.kind === 'delay' || resumed?.kind === 'suspend');
+  if (!position || isOver) return state;
+  const { namespace, runs, attempt, startedAt } = position;
+  const before = outcomeOf(state, namespace);
+  const lastedMs = status === 'running' ? Math.max(0, at - startedAt) : 0;
+  const outcome: StepOutcome = {
+    state: 'cancelled',
+    skipReason: null,
+    reused: false,
+    startedAt: before?.startedAt ?? startedAt,
+    endedAt: at,
+    durationMs: (before?.durationMs ?? 0) + lastedMs,
+    runs,
+    attempts: attempt,
+    error: before?.error ?? null,
+    retryAt: null,
+    sends: before?.sends ?? [],
+  };
+  const after = withParts(state, { [PARTS.step(namespace)]: JSON.stringify(outcome) });
+  return withHead(after, { executedMs: executedMs + lastedMs });
 };
 
 /** A reply that was not sent at once is sent when the run first waits, or ends. */
