@@ -1,0 +1,113 @@
+import { type LogLine, type UserError, causesOf } from '#libs/component-model/run-output.js';
+import { type Actor } from '#libs/kernel/events.js';
+import { stepTexts } from './next-execution.js';
+import { type RunPlan } from './run-plan.js';
+import { PARTS, type RunState, originOf, outcomeOf } from './run-state.js';
+
+const shownActor = (actor: Actor | null): { readonly user_id: string; readonly api_key_id: string | null } | null =>
+  actor && { user_id: actor.userId, api_key_id: actor.apiKeyId };
+
+type RunError = UserError & { readonly namespace: string | null };
+
+const errorOf = ({ head, parts }: RunState): RunError | null =>
+  head.status === 'failed' ? (JSON.parse(parts[PARTS.end] ?? 'null') as RunError | null) : null;
+
+const shownError = (error: UserError, namespace: string | null, plan: RunPlan, at: number) => ({
+  code: error.code,
+  name: error.name,
+  message: error.message,
+  stack: error.stack,
+  ts: new Date(at).toISOString(),
+  cellId: plan.steps.find((step) => step.namespace === namespace)?.id ?? null,
+  namespace,
+  ...causesOf(error),
+});
+
+/** The run as lists show it. Its durations hold no execution that is still running. */
+export const runRecord = (plan: RunPlan, state: RunState, workflowName: string) => {
+  const { head, parts } = state;
+  const origin = originOf(state);
+  const error = errorOf(state);
+  return {
+    id: origin.id,
+    workflow_id: origin.workflowId,
+    workflow_name: workflowName,
+    deployment_id: head.version?.deploymentId ?? null,
+    version: head.version?.version ?? null,
+    owner_id: origin.ownerId,
+    state: head.status,
+    trigger: origin.trigger,
+    test: origin.test,
+    replay_of: origin.replayOf,
+    replay_from: origin.replayFrom,
+    trace_id: origin.traceId,
+    hops: origin.hops,
+    created_at_ms: origin.arrivedAt,
+    started_at_ms: head.startedAt,
+    ended_at_ms: head.endedAt,
+    duration_ms: head.executedMs,
+    waiting: head.wait && {
+      kind: head.wait.kind,
+      namespace: head.position?.namespace ?? null,
+      since_ms: head.wait.since,
+      resume_at_ms: head.wait.resumeAt,
+    },
+    error: error && shownError(error, error.namespace, plan, head.endedAt ?? 0),
+    exit_reason: head.status === 'exited' ? (parts[PARTS.end] ?? null) : null,
+    cancel_reason: head.cancelReason,
+    response: head.reply && { status: head.reply.status, sent_at_ms: head.reply.sentAt },
+    cancelled_by: shownActor(head.cancelledBy),
+    resumed_by: shownActor(head.resumedBy),
+    replayed_by: shownActor(origin.replayedBy),
+  };
+};
+
+type StepState = 'pending' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'skipped' | 'cancelled';
+
+const parsed = (text: string | undefined): unknown => (text === undefined ? null : JSON.parse(text));
+
+/** State of a step: what its run does now decides before the outcome of an earlier execution does. */
+const stateOf = (
+  { head }: RunState,
+  namespace: string,
+  outcome: StepState | undefined,
+  failed: string | null,
+): StepState => {
+  if (failed === namespace) return 'failed';
+  if (head.endedAt !== null) return outcome ?? (head.status === 'exited' ? 'skipped' : 'pending');
+  if (head.position?.namespace !== namespace) return outcome ?? 'pending';
+  if (head.status === 'running') return 'running';
+  const goesOn = head.status === 'queued' && (head.resumed?.kind === 'delay' || head.resumed?.kind === 'suspend');
+  return goesOn ? (outcome ?? 'pending') : 'waiting';
+};
+
+/** All steps of the version, in order, with whole values. */
+export const stepRecords = (plan: RunPlan, state: RunState) => {
+  const { head, parts } = state;
+  const texts = stepTexts(plan, state);
+  const failed = errorOf(state)?.namespace ?? null;
+  return plan.steps.map(({ namespace, id }) => {
+    const outcome = outcomeOf(state, namespace);
+    const shown = stateOf(state, namespace, outcome?.state, failed);
+    const position = head.position?.namespace === namespace ? head.position : null;
+    const isRunning = shown === 'running';
+    return {
+      namespace,
+      id,
+      state: shown,
+      skip_reason: outcome?.skipReason ?? (shown === 'skipped' ? 'exit' : null),
+      reused: outcome?.reused ?? false,
+      started_at_ms: outcome?.startedAt ?? position?.startedAt ?? null,
+      ended_at_ms: isRunning || shown === 'waiting' ? null : (outcome?.endedAt ?? null),
+      duration_ms: outcome?.durationMs ?? 0,
+      runs: position?.runs ?? outcome?.runs ?? 0,
+      attempts: position?.attempt ?? outcome?.attempts ?? 0,
+      props: parsed(parts[PARTS.props(namespace)]),
+      exports: parsed(texts.get(namespace)),
+      logs: (parsed(parts[PARTS.logs(namespace)]) ?? []) as LogLine[],
+      error: outcome?.error ? shownError(outcome.error, namespace, plan, outcome.endedAt) : null,
+      // What became of each message is known to the history, not to the run.
+      sends: outcome?.sends ?? [],
+    };
+  });
+};
