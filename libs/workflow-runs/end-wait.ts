@@ -3,18 +3,19 @@ import { type Resume, type RunFact } from './run-facts.js';
 import { RUN_BYTES, limitError } from './run-limits.js';
 import { type RunState, evolveRun } from './run-state.js';
 
-/** Ends the wait of a run. Data beyond the limit of the run is dropped and fails it. */
-export const endWait = (state: RunState, resume: Resume, at: number): RunFact[] => {
-  const ends: RunFact = { type: 'WaitEnded', data: { at, resume } };
+/** Ends the wait of a run. Data beyond the limits of the run is dropped and fails it. A retry needs none. */
+export const endWait = (state: RunState, { data, by }: Resume, at: number): RunFact[] => {
+  const { wait, position } = state.head;
+  const kept = wait?.kind === 'retry' ? null : data;
+  const ends: RunFact = { type: 'WaitEnded', data: { at, resume: { data: kept, by } } };
   const { bytes } = evolveRun(state, ends).head;
-  const tooDeep = resume.data !== null && nestsTooDeep(resume.data);
+  const tooDeep = kept !== null && nestsTooDeep(kept);
   if (bytes <= RUN_BYTES && !tooDeep) return [ends];
   const error = tooDeep
     ? limitError('nesting', 'the data of the resume nests deeper than 256 levels')
     : limitError('payload', `with the data of the resume the run has ${bytes} bytes, the limit is ${RUN_BYTES}`);
-  const namespace = state.head.position?.namespace ?? null;
   return [
-    { type: 'WaitEnded', data: { at, resume: { ...resume, data: null } } },
-    { type: 'RunFailed', data: { at, namespace, error } },
+    { type: 'WaitEnded', data: { at, resume: { data: null, by } } },
+    { type: 'RunFailed', data: { at, namespace: position?.namespace ?? null, error } },
   ];
 };

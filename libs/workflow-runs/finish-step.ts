@@ -4,13 +4,16 @@ import { derivedId } from '#libs/kernel/ids.js';
 import { endWait } from './end-wait.js';
 import { type ExecutionRecord, type RunFact } from './run-facts.js';
 import { type Flow, type InputOf, type StepResult } from './run-inputs.js';
-import { RUN_BYTES, boundedLog, limitError, refreshedDeadline, retryPauseMs } from './run-limits.js';
+import { RUN_BYTES, boundedError, boundedLog, limitError, refreshedDeadline, retryPauseMs } from './run-limits.js';
 import { type PlannedStep, type RunPlan, isRetried, retryPolicyOf, stepAfterFailure } from './run-plan.js';
 import { type Position, type RunState, evolveRun, keptResume, originOf } from './run-state.js';
 import { onward, skipBetween } from './step-order.js';
 
 /** A failure without the data of its execution, which was lost or exceeds a limit. */
 export const NO_RESULT: StepResult = { exports: {}, props: null, logs: [], sends: [], reply: null };
+
+/** An error that replaces another one for its size names that one in short. */
+const CAUSE_BYTES = 1_024;
 
 const currentStep = (
   plan: RunPlan,
@@ -65,18 +68,28 @@ interface Failure {
 export const failStep = (plan: RunPlan, state: RunState, failure: Failure): RunFact[] => {
   const current = currentStep(plan, state);
   if (!current) return [];
-  const { now, mayWait, result, error } = failure;
+  const { now, mayWait, result } = failure;
+  const error = boundedError(failure.error);
   const { step, index, position } = current;
   const { namespace, onError } = step;
   const record = { at: now, ...recordOf(plan, state, result), error };
   const failed: RunFact = { type: 'StepFailed', data: { ...record, retryAt: null, notifies: false } };
   if (result !== NO_RESULT) {
     const limit = exceeded(state, [failed], result, null);
-    if (limit) return failStep(plan, state, { ...failure, result: NO_RESULT, error: { ...limit, cause: error } });
+    if (limit)
+      return failStep(plan, state, {
+        ...failure,
+        result: NO_RESULT,
+        error: { ...limit, cause: boundedError(error, CAUSE_BYTES) },
+      });
   }
   const policy = originOf(state).test ? null : retryPolicyOf(step, plan);
   if (policy && isRetried(policy, error.code, position.attempt)) {
-    if (!mayWait) return failStep(plan, state, { ...failure, error: { ...tooManyWait(), cause: error } });
+    if (!mayWait)
+      return failStep(plan, state, {
+        ...failure,
+        error: { ...tooManyWait(), cause: boundedError(error, CAUSE_BYTES) },
+      });
     const retryAt = now + retryPauseMs(policy, position.attempt);
     const isFirst = position.attempt === 1 && onError === 'stop';
     const notifies = isFirst && plan.autoRetry?.notifyFirstError === true;
@@ -134,8 +147,8 @@ const exceeded = (
   { exports, props, sends }: StepResult,
   flow: Flow | null,
 ): UserError | undefined => {
-  const deep = Object.entries({ ...exports, props: props ?? '' }).find(([, json]) => nestsTooDeep(json))?.[0];
-  if (deep !== undefined) return limitError('nesting', `${deep} nests deeper than 256 levels`);
+  const deep = [...Object.entries(exports), ['props', props ?? ''] as const].find(([, json]) => nestsTooDeep(json));
+  if (deep) return limitError('nesting', `${deep[0]} nests deeper than 256 levels`);
   if (flow?.kind === 'rerun' && nestsTooDeep(flow.context ?? ''))
     return limitError('nesting', 'the context of $.flow.rerun nests deeper than 256 levels');
   const stored = facts.reduce(evolveRun, state).head.bytes;

@@ -12,7 +12,9 @@ import {
   cancel,
   fail,
   origin,
+  failure,
   planOf,
+  result,
   resume,
   shortFact,
   start,
@@ -206,6 +208,8 @@ describe('a step that fails', () => {
     ]);
     const deep = succeed(3, 1, null, { exports: { deep: '['.repeat(257) + ']'.repeat(257) } });
     expect(last(ab, arrive(), start(2), deep)[0]).toBe('StepFailed JSONNestedPropertyLimitExceeded');
+    const named = succeed(3, 1, null, { exports: { props: '['.repeat(257) + ']'.repeat(257) } });
+    expect(last(ab, arrive(), start(2), named)[0]).toBe('StepFailed JSONNestedPropertyLimitExceeded');
     const fits = succeed(3, 1, null, { exports: { deep: '['.repeat(256) + ']'.repeat(256) } });
     expect(last(ab, arrive(), start(2), fits)[0]).toBe('StepSucceeded');
     const mail = succeed(3, 1, null, { sends: [{ kind: 'email', bytes: RUN_BYTES }] });
@@ -216,6 +220,25 @@ describe('a step that fails', () => {
     const large = fail(3, 1, 'E_X', { exports: { big: JSON.stringify('x'.repeat(RUN_BYTES)) } });
     const end = JSON.parse(stateOf(ab, arrive(), start(2), large).parts.end ?? '') as { cause: { code: string } };
     expect(end).toMatchObject({ code: 'FunctionPayloadLimitExceeded', cause: { code: 'E_X' } });
+  });
+
+  it('fills no store by its errors, however large they and their causes are', () => {
+    const plan = planOf(Array.from({ length: 100 }, (_, i) => step(`s${i}`, { onError: 'continue' })));
+    const decider = runDecider(plan);
+    const huge = { ...failure('E_X'), message: '\u0001'.repeat(1e6), stack: 'é'.repeat(1e6) };
+    let state = stateOf(plan, arrive(), start(0));
+    for (let execution = 1; execution <= 100; execution++) {
+      const outcome = {
+        kind: 'failed',
+        result: result({ exports: { big: `"${'x'.repeat(100_000)}"` } }),
+        error: { ...huge, cause: huge },
+      } as const;
+      const facts = decider.decide({ type: 'outcome', now: execution, execution, mayWait: true, outcome }, state);
+      expect(JSON.stringify(facts).length).toBeLessThan(500_000);
+      state = facts.reduce((s, fact) => decider.evolve(s, fact), state);
+    }
+    expect(state.head.status).toBe('succeeded');
+    expect(state.head.bytes).toBeLessThan(RUN_BYTES + 500_000);
   });
 
   it('keeps 1,000 lines and 256 KB of its log, the last of which says what was dropped', () => {
@@ -257,6 +280,8 @@ describe('a retry', () => {
     const resumed = [arrive(), start(0), fail(0, 1, 'E_X'), resume(5, null), start(5)];
     expect(last(plan, ...resumed)).toEqual(['StretchBegun', 'StepStarted a 1.2']);
     expect(stateOf(plan, ...resumed).parts['resume/a']).toBeUndefined();
+    const deep = resume(5, null, '['.repeat(257) + ']'.repeat(257));
+    expect(last(plan, arrive(), start(0), fail(0, 1, 'E_X'), deep)).toEqual(['WaitEnded']);
   });
 
   it.each(['ExpressionError', 'ConfigurationError', 'OutOfMemory', 'FunctionPayloadLimitExceeded', 'HostEnded'])(

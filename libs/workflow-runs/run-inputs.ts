@@ -16,7 +16,7 @@ export type Flow =
 
 /** What one execution of a step's code returned to the server. */
 export interface StepResult {
-  /** JSON texts by name, `$return_value` and `$summary` included. */
+  /** By name, `$return_value` and `$summary` included. The protocol of the sandbox has checked that each text is JSON. */
   readonly exports: Readonly<Record<string, string>>;
   /** JSON text of the evaluated props, with their secrets masked. Null when they could not be evaluated. */
   readonly props: string | null;
@@ -61,7 +61,10 @@ export type RunInput =
       /** False when as many runs of the workflow wait as may. */
       readonly mayWait: boolean;
     }
-  /** The execution was lost with its `owner`, or because another run ended its `process`. */
+  /**
+   * The execution was lost with its `owner`, or because another run ended its `process`. What follows from a lost owner
+   * needs no write of its own, because the next owner decides the same.
+   */
   | {
       readonly type: 'interrupt';
       readonly now: number;

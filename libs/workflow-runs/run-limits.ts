@@ -4,6 +4,7 @@ import { type LogLine, type UserError, WARNING } from '#libs/component-model/run
 export const RUN_BYTES = 6 * 1024 * 1024;
 const LOG_LINES = 1_000;
 const LOG_BYTES = 256 * 1024;
+const ERROR_BYTES = 64 * 1024;
 /** Longest stretch in milliseconds, however often a step asks for more time. */
 const STRETCH_MS = 3_600_000;
 const LONGEST_RETRY_SECONDS = 86_400;
@@ -26,6 +27,19 @@ export const limitError = (limit: keyof typeof LIMIT_ERRORS, message: string): U
   stack: '',
   code: LIMIT_ERRORS[limit],
 });
+
+/** Shortens an error whose JSON is larger. A hostile process may send one of any size. */
+export const boundedError = (error: UserError, bytes = ERROR_BYTES): UserError => {
+  if (Buffer.byteLength(JSON.stringify(error)) <= bytes) return error;
+  // In JSON a character has up to six bytes.
+  const characters = Math.floor(bytes / 16);
+  return {
+    name: error.name.slice(0, 100),
+    message: error.message.slice(0, characters),
+    stack: error.stack.slice(0, characters),
+    code: error.code.slice(0, 100),
+  };
+};
 
 /** Returns the lines within the limits of a step's log. Where lines are dropped, a last one says so. */
 export const boundedLog = (lines: readonly LogLine[]): readonly LogLine[] => {

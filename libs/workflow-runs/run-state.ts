@@ -292,7 +292,7 @@ const waitEnded = (state: RunState, { at, resume }: DataOf<'WaitEnded'>): RunSta
   if (!position || !wait) return state;
   const { namespace } = position;
   const place = wait.kind === 'rerun' ? PARTS.callback : PARTS.resumeData(namespace);
-  const data = wait.kind === 'retry' ? null : (resume?.data ?? null);
+  const data = resume?.data ?? null;
   const after = withParts(state, data === null ? {} : { [place]: data });
   return withHead(after, {
     status: 'queued',
