@@ -134,7 +134,7 @@ const admitted = (settings: AdmissionSettings, state: AdmissionState, now: numbe
   const facts: AdmissionFact[] = [];
   const again = state.due.slice(0, Math.min(state.due.length, freePlaces(settings, state.running)));
   if (again.length > 0) facts.push({ type: 'RunsAdmitted', data: { runs: again, from: 'due' } });
-  if (again.length < state.due.length || state.queue.length === 0 || !settings.active) return facts;
+  if (state.queue.length === 0 || !settings.active) return facts;
   const places = freePlaces(
     settings,
     state.running + waitingPlaces(settings, state) + (settings.holdSlot ? 0 : again.length),

@@ -102,8 +102,8 @@ export const failStep = (plan: RunPlan, state: RunState, failure: Failure): RunF
   if (next === undefined) return [failed, { type: 'RunFailed', data: { at: now, namespace, error } }];
   const deadline = now + plan.timeoutSeconds * 1_000;
   const stretch: RunFact[] = error.code === 'Timeout' ? [{ type: 'StretchBegun', data: { at: now, deadline } }] : [];
-  const viaError = onError !== 'continue';
-  return [failed, ...stretch, ...skipBetween(plan, index, next, now), ...onward(plan, state, next, now, viaError)];
+  const facts = [failed, ...stretch, ...skipBetween(plan, index, next, now)];
+  return [...facts, ...onward(plan, facts.reduce(evolveRun, state), next, now)];
 };
 
 const tooManyWait = (): UserError =>

@@ -2,40 +2,27 @@ import { describe, expect, it } from '@jest/globals';
 import { fold } from '#libs/kernel/decider.js';
 import { given } from '#libs/kernel/testing/decider-specification.js';
 import { runDecider } from './run-decider.js';
-import { type RunFact } from './run-facts.js';
 import { type RunInput } from './run-inputs.js';
 import { RUN_BYTES } from './run-limits.js';
-import { type RunPlan } from './run-plan.js';
-import { type RunState, outcomeOf } from './run-state.js';
+import { outcomeOf } from './run-state.js';
 import {
   arrive,
   cancel,
+  factsOf,
   fail,
-  origin,
   failure,
+  last,
+  origin,
   planOf,
-  result,
   resume,
-  shortFact,
+  result,
   start,
+  stateOf,
   step,
   succeed,
 } from './testing/run-samples.js';
 
 const ab = planOf([step('a'), step('b')]);
-
-/** Facts that these inputs leave, one after the other. */
-const factsOf = (plan: RunPlan, ...inputs: RunInput[]): RunFact[] => {
-  const decider = runDecider(plan);
-  return inputs.reduce<RunFact[]>((facts, input) => [...facts, ...decider.decide(input, fold(decider, facts))], []);
-};
-const stateOf = (plan: RunPlan, ...inputs: RunInput[]): RunState => fold(runDecider(plan), factsOf(plan, ...inputs));
-
-/** What the last input leads to, in short. */
-const last = (plan: RunPlan, ...inputs: RunInput[]): string[] =>
-  factsOf(plan, ...inputs)
-    .slice(factsOf(plan, ...inputs.slice(0, -1)).length)
-    .map(shortFact);
 
 describe('a run that arrives', () => {
   it('is kept with its event, queued', () => {
@@ -67,6 +54,7 @@ describe('a run that arrives', () => {
     expect(refused.parts).toMatchObject({ event: '{"a":1}' });
     expect(refused.parts.end).toContain('EventQueueFull');
     expect(last(ab, arrive(), start(2), { type: 'refuse', now: 2, queueSize: 100 })).toEqual([]);
+    expect(last(ab, arrive(), cancel(2), { type: 'refuse', now: 2, queueSize: 100 })).toEqual([]);
   });
 
   it('exits at once when its caller asked for no run', () => {
@@ -193,6 +181,11 @@ describe('a step that fails', () => {
     expect(stateOf(plan, arrive(), start(2), fail(30_002, 1, 'Timeout')).head.stretch?.deadline).toBe(60_002);
   });
 
+  it('never goes back', () => {
+    const plan = planOf([step('a'), step('b', { onError: 'a' })]);
+    expect(last(plan, arrive(), start(2), fail(3, 1, 'E_X'))).toEqual(['StepFailed E_X', 'RunFailed E_X']);
+  });
+
   it.each(['HostEnded', 'WaitingLimitExceeded'])('ends the run by %s whatever its on_error says', (code) => {
     const plan = planOf([step('a', { onError: 'continue' }), step('b')]);
     expect(last(plan, arrive(), start(2), fail(3, 1, code))).toEqual([`StepFailed ${code}`, `RunFailed ${code}`]);
@@ -316,6 +309,12 @@ describe('a retry', () => {
     expect(now).toBe(35_955_000);
     expect(notified).toEqual([true, ...Array.from({ length: 8 }, () => false)]);
     expect(fold(decider, facts).head.status).toBe('failed');
+  });
+
+  it('tells of no first error that the run handles', () => {
+    const steps = [step('a', { onError: 'continue' })];
+    const handled = planOf(steps, { autoRetry: { notifyFirstError: true, alsoOn: [] } });
+    expect(factsOf(handled, arrive(), start(0), fail(0, 1, 'E_X')).at(-2)).toMatchObject({ data: { notifies: false } });
   });
 
   it('fails the run when too many wait', () => {

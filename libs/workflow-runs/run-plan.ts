@@ -72,7 +72,3 @@ export const stepAfterFailure = ({ steps }: RunPlan, index: number, code: string
   const handler = steps.findIndex(({ namespace }, at) => at > index && namespace === onError);
   return handler === -1 ? undefined : handler;
 };
-
-/** True for a step that runs only after the failure of one that names it. */
-export const isHandler = ({ steps }: RunPlan, { namespace }: PlannedStep): boolean =>
-  steps.some(({ onError }) => onError === namespace);

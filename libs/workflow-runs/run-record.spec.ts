@@ -1,21 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { nextExecution, stepTexts } from './next-execution.js';
-import { runDecider } from './run-decider.js';
 import { type RunInput } from './run-inputs.js';
 import { type RunPlan } from './run-plan.js';
 import { runRecord, stepRecords } from './run-record.js';
-import { PARTS, type RunState } from './run-state.js';
-import { arrive, cancel, fail, origin, planOf, resume, start, step, succeed } from './testing/run-samples.js';
+import { PARTS } from './run-state.js';
+import { arrive, cancel, fail, origin, planOf, resume, start, stateOf, step, succeed } from './testing/run-samples.js';
 
 const ab = planOf([step('a'), step('b')]);
 
-const stateOf = (plan: RunPlan, ...inputs: RunInput[]): RunState => {
-  const decider = runDecider(plan);
-  return inputs.reduce<RunState>(
-    (state, input) => decider.decide(input, state).reduce((s, fact) => decider.evolve(s, fact), state),
-    decider.initialState(),
-  );
-};
 const states = (plan: RunPlan, ...inputs: RunInput[]): string[] =>
   stepRecords(plan, stateOf(plan, ...inputs)).map(({ state, skip_reason }) =>
     skip_reason ? `${state} ${skip_reason}` : state,

@@ -2,15 +2,10 @@ import { type LogLine, type UserError, causesOf } from '#libs/component-model/ru
 import { type Actor } from '#libs/kernel/events.js';
 import { stepTexts } from './next-execution.js';
 import { type RunPlan } from './run-plan.js';
-import { PARTS, type RunState, originOf, outcomeOf } from './run-state.js';
+import { PARTS, type RunState, originOf, outcomeOf, runErrorOf } from './run-state.js';
 
 const shownActor = (actor: Actor | null): { readonly user_id: string; readonly api_key_id: string | null } | null =>
   actor && { user_id: actor.userId, api_key_id: actor.apiKeyId };
-
-type RunError = UserError & { readonly namespace: string | null };
-
-const errorOf = ({ head, parts }: RunState): RunError | null =>
-  head.status === 'failed' ? (JSON.parse(parts[PARTS.end] ?? 'null') as RunError | null) : null;
 
 const shownError = (error: UserError, namespace: string | null, plan: RunPlan, at: number) => ({
   code: error.code,
@@ -27,7 +22,7 @@ const shownError = (error: UserError, namespace: string | null, plan: RunPlan, a
 export const runRecord = (plan: RunPlan, state: RunState, workflowName: string) => {
   const { head, parts } = state;
   const origin = originOf(state);
-  const error = errorOf(state);
+  const error = runErrorOf(state);
   return {
     id: origin.id,
     workflow_id: origin.workflowId,
@@ -85,7 +80,7 @@ const stateOf = (
 export const stepRecords = (plan: RunPlan, state: RunState) => {
   const { head, parts } = state;
   const texts = stepTexts(plan, state);
-  const failed = errorOf(state)?.namespace ?? null;
+  const failed = runErrorOf(state)?.namespace ?? null;
   return plan.steps.map(({ namespace, id }) => {
     const outcome = outcomeOf(state, namespace);
     const shown = stateOf(state, namespace, outcome?.state, failed);

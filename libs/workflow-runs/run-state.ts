@@ -125,6 +125,12 @@ export const outcomeOf = ({ parts }: RunState, namespace: string): StepOutcome |
   return text === undefined ? undefined : (JSON.parse(text) as StepOutcome);
 };
 
+/** What failed the run, with the namespace of the step, if it was one. */
+export const runErrorOf = ({ head, parts }: RunState): (UserError & { readonly namespace: string | null }) | null =>
+  head.status === 'failed'
+    ? (JSON.parse(parts[PARTS.end] ?? 'null') as UserError & { readonly namespace: string | null })
+    : null;
+
 export const keptResume = ({ parts }: RunState): Resume | undefined => {
   const text = parts[PARTS.kept];
   return text === undefined ? undefined : (JSON.parse(text) as Resume);

@@ -1,36 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import { fold } from '#libs/kernel/decider.js';
-import { runDecider } from './run-decider.js';
-import { type RunFact } from './run-facts.js';
 import { type Flow, type RunInput } from './run-inputs.js';
 import { RUN_BYTES } from './run-limits.js';
-import { type RunPlan } from './run-plan.js';
 import { type RunState, outcomeOf } from './run-state.js';
 import { alarmOf, cancelAnswer, resumeAnswer } from './run-steering.js';
 import {
   arrive,
   cancel,
   fail,
+  last as lastWith,
   origin,
   planOf,
   resume,
-  shortFact,
   start,
+  stateOf as stateWith,
   step,
   succeed,
 } from './testing/run-samples.js';
 
 const ab = planOf([step('a'), step('b')]);
 
-const factsOf = (plan: RunPlan, ...inputs: RunInput[]): RunFact[] => {
-  const decider = runDecider(plan);
-  return inputs.reduce<RunFact[]>((facts, input) => [...facts, ...decider.decide(input, fold(decider, facts))], []);
-};
-const stateOf = (...inputs: RunInput[]): RunState => fold(runDecider(ab), factsOf(ab, ...inputs));
-const last = (...inputs: RunInput[]): string[] =>
-  factsOf(ab, ...inputs)
-    .slice(factsOf(ab, ...inputs.slice(0, -1)).length)
-    .map(shortFact);
+const stateOf = (...inputs: RunInput[]): RunState => stateWith(ab, ...inputs);
+const last = (...inputs: RunInput[]): string[] => lastWith(ab, ...inputs);
 
 const after = (flow: Flow, ...inputs: RunInput[]): RunInput[] => [arrive(), start(0), succeed(0, 1, flow), ...inputs];
 const delay: Flow = { kind: 'delay', ms: 2_000 };
@@ -89,7 +79,7 @@ describe('a run that waits', () => {
   it('keeps the context of a rerun over a retry', () => {
     const retry = { maxRetries: 1, delaySeconds: 1, backoff: 'fixed', alsoOn: [] } as const;
     const plan = planOf([step('a', { retry })]);
-    const state = fold(runDecider(plan), factsOf(plan, ...after(rerun, alarm(1, 100), start(100), fail(100, 2, 'E'))));
+    const state = stateWith(plan, ...after(rerun, alarm(1, 100), start(100), fail(100, 2, 'E')));
     expect(state.head.wait?.kind).toBe('retry');
     expect(state.parts.context).toBe('{"n":1}');
   });
@@ -211,6 +201,12 @@ describe('a reply', () => {
     expect(stateOf(...both).head.reply).toEqual({ status: 201, sentAt: 9 });
     expect(stateOf(...both).parts.reply).toBe('{"status":201}');
     expect(stateOf(...both.slice(0, 3)).head.reply?.sentAt).toBeNull();
+  });
+
+  it('is not sent because a failed step is tried again', () => {
+    const retry = { maxRetries: 1, delaySeconds: 1, backoff: 'fixed', alsoOn: [] } as const;
+    const state = stateWith(planOf([step('a', { retry })]), arrive(), start(0), fail(5, 1, 'E', { reply }));
+    expect(state.head.reply).toEqual({ status: 201, sentAt: null });
   });
 
   it('is dropped where nobody waits', () => {

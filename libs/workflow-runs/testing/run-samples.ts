@@ -1,6 +1,9 @@
+import { fold } from '#libs/kernel/decider.js';
+import { runDecider } from '../run-decider.js';
 import { type RunFact, type RunOrigin } from '../run-facts.js';
 import { type Flow, type InputOf, type RunInput, type StepResult } from '../run-inputs.js';
 import { type PlannedStep, type RunPlan } from '../run-plan.js';
+import { type RunState } from '../run-state.js';
 
 export const step = (namespace: string, changed: Partial<PlannedStep> = {}): PlannedStep => ({
   namespace,
@@ -129,3 +132,18 @@ export const shortFact = (fact: RunFact): string => {
       return fact.type;
   }
 };
+
+/** Facts that these inputs leave, one after the other. */
+export const factsOf = (plan: RunPlan, ...inputs: RunInput[]): RunFact[] => {
+  const decider = runDecider(plan);
+  return inputs.reduce<RunFact[]>((facts, input) => [...facts, ...decider.decide(input, fold(decider, facts))], []);
+};
+
+export const stateOf = (plan: RunPlan, ...inputs: RunInput[]): RunState =>
+  fold(runDecider(plan), factsOf(plan, ...inputs));
+
+/** What the last input leads to, in short. */
+export const last = (plan: RunPlan, ...inputs: RunInput[]): string[] =>
+  factsOf(plan, ...inputs)
+    .slice(factsOf(plan, ...inputs.slice(0, -1)).length)
+    .map(shortFact);
