@@ -1,0 +1,23 @@
+import { type RunHead, type RunState } from './run-state.js';
+import { changedParts } from './stored-run.js';
+
+/**
+ * What one commit changed in a run, as the log carries it to the history of runs. Applied in the order of their versions,
+ * the changes of a run make its state again, also after the journal has dropped the run.
+ */
+export interface RunChange {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly workspaceId: string;
+  /** Version of the run's state after the commit, from 1. A repeat has the same, and no version is missing. */
+  readonly version: number;
+  readonly head: RunHead;
+  /** Changed texts by name; null for one that is gone. */
+  readonly parts: Readonly<Record<string, string | null>>;
+}
+
+export const runChangeOf = (
+  run: Pick<RunChange, 'runId' | 'workflowId' | 'workspaceId' | 'version'>,
+  before: RunState,
+  after: RunState,
+): RunChange => ({ ...run, head: after.head, parts: changedParts(before, after) });
