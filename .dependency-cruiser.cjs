@@ -65,6 +65,7 @@ const rooms = {
     'scheduling',
     'sources',
     'stream-log',
+    'workflow-runs',
   ],
   ingress: ['component-model', 'http', 'kernel', 'runner', 'sandbox', 'sources', 'stream-log'],
   routing: ['component-model', 'due', 'kernel', 'notifications', 'sources', 'stream-log', 'subscriptions', 'webhooks'],

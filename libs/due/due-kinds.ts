@@ -10,8 +10,9 @@ import { type ReadEntry } from './due-store.js';
 
 /**
  * `delayed`: a delayed event is due. `delivery`: a retry or replay to a webhook. `replay`: an invocation of a replay.
+ * `run`: the wait of a workflow's run is over.
  */
-export type DueKind = 'delayed' | 'delivery' | 'email' | 'replay';
+export type DueKind = 'delayed' | 'delivery' | 'email' | 'replay' | 'run';
 
 type Topics = Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations'>;
 
@@ -25,6 +26,11 @@ interface KindRule {
    */
   readonly removedBy: 'consumer' | 'pump';
 }
+
+const invocationKind: KindRule = {
+  recordOf: ({ record }, topics) => ({ ...record, topic: topics.invocations(invocationHeaders(record).source) }),
+  removedBy: 'pump',
+};
 
 export const DUE_KINDS: Readonly<Record<DueKind, KindRule>> = {
   delayed: {
@@ -43,8 +49,6 @@ export const DUE_KINDS: Readonly<Record<DueKind, KindRule>> = {
     recordOf: ({ record }) => ({ ...record, topic: EMAILS }),
     removedBy: 'pump',
   },
-  replay: {
-    recordOf: ({ record }, topics) => ({ ...record, topic: topics.invocations(invocationHeaders(record).source) }),
-    removedBy: 'pump',
-  },
+  replay: invocationKind,
+  run: invocationKind,
 };

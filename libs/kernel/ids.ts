@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'proj'
   | 'proc'
   | 'act'
+  | 'run'
   | 'snd';
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';

@@ -9,9 +9,22 @@ import { type LogRecord } from './stream-log.js';
 /**
  * `hook` runs a hook with the definition in `value`. `settled` ends the operation whose hooks ran: the event log's
  * definition applies again once the log has been read up to the position in `value`. `delayed` publishes an event that
- * has waited, or a test event of an endpoint, and runs no code.
+ * has waited, or a test event of an endpoint, and runs no code. Only workflows get the last four: the wait of a run is
+ * over, a user or a URL resumes or cancels a run, and `wake` makes the owner of the lane go on with unfinished runs.
  */
-export type InvocationKind = 'http' | 'timer' | 'apphook' | 'emit' | 'manual' | 'hook' | 'settled' | 'delayed';
+export type InvocationKind =
+  | 'http'
+  | 'timer'
+  | 'apphook'
+  | 'emit'
+  | 'manual'
+  | 'hook'
+  | 'settled'
+  | 'delayed'
+  | 'alarm'
+  | 'resume'
+  | 'cancel'
+  | 'wake';
 
 /** The parts of an event besides its payload. A delayed event keeps them while it waits. */
 export type EventParts = {
@@ -67,8 +80,20 @@ export type InvocationHeaders = EventParts & {
   readonly event?: string;
   /** Id of the replay that made this invocation. */
   readonly replay?: string;
-  /** Set when no listener gets the events of this invocation. */
+  /** Set when no listener gets the events of this invocation, and when a workflow's run must execute nothing. */
   readonly notrigger?: '1';
+  /** JSON of the trigger that starts a workflow's run: `{type, id, name}`. */
+  readonly trigger?: string;
+  /** Set when the bearer token of the request was checked. */
+  readonly verified?: '1';
+  /** Run that an alarm, resume or cancel is for. */
+  readonly run?: string;
+  /** Number of the execution whose wait it ends. Absent: any. */
+  readonly execution?: string;
+  /** Time of the alarm in epoch milliseconds. */
+  readonly due?: string;
+  /** JSON of the user and key that resume or cancel. */
+  readonly by?: string;
 };
 
 type OnEmits = {

@@ -126,6 +126,46 @@ export const settledInvocation = (
   { sourceId, now, end }: { readonly sourceId: string; readonly now: number; readonly end: string },
 ): Invocation => invocation(topics, 'settled', newId('inv', now), { sourceId, workspaceId: '', now }, end);
 
+/** Id of the run of a workflow that an invocation starts. A repeat of the invocation starts the same. */
+export const runIdOf = (invocationId: string): string => derivedId('run', invocationId);
+
+/** A request to the endpoint of a workflow's trigger. */
+export const triggerInvocation = (
+  topics: TopicPolicy,
+  { workflowId, ...call }: Omit<Call, 'sourceId'> & WithEvent & { readonly workflowId: string },
+  parts: Pick<InvocationHeaders, 'body' | 'confined' | 'nostore' | 'notrigger' | 'test' | 'trigger' | 'verified'>,
+): Invocation =>
+  invocation(topics, 'http', newId('inv', call.now), { ...call, sourceId: workflowId }, call.event, parts);
+
+interface Steering {
+  readonly workflowId: string;
+  readonly workspaceId: string;
+  readonly runId: string;
+  /** Execution whose wait it ends. Absent: any. */
+  readonly execution?: number;
+  readonly now: number;
+}
+
+/** The wait of a run is over. It is published at that time, so it has no topic before. */
+export const alarmInvocation = ({
+  workflowId,
+  workspaceId,
+  runId,
+  execution = 0,
+  now,
+}: Steering): Omit<Invocation, 'topic'> => {
+  const id = derivedId('inv', runId, String(execution), String(now));
+  const common = { id, kind: 'alarm', source: workflowId, workspace: workspaceId, at: String(now), hops: '0' } as const;
+  const headers = { ...common, prop: '', respond: '', run: runId, execution: String(execution), due: String(now) };
+  return { key: workflowId, headers, value: 'null' };
+};
+
+/** Makes the runner that owns a workflow's lane go on with its unfinished runs. */
+export const wakeInvocation = (
+  topics: TopicPolicy,
+  { workflowId, workspaceId, now }: Omit<Steering, 'runId'>,
+): Invocation => invocation(topics, 'wake', newId('inv', now), { sourceId: workflowId, workspaceId, now }, 'null');
+
 const invocation = (
   topics: TopicPolicy,
   kind: InvocationKind,

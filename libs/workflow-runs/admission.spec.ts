@@ -19,6 +19,7 @@ const settings = (changed: Partial<AdmissionSettings> = {}): AdmissionSettings =
   holdSlot: false,
   throttle: null,
   queueSize: 100,
+  window: 1_000,
   ...changed,
 });
 const arrive = (run: string, place: number, now = 0): AdmissionInput => ({ type: 'arrive', now, run, place });

@@ -10,6 +10,8 @@ export interface AdmissionSettings {
   readonly holdSlot: boolean;
   readonly throttle: { readonly limit: number; readonly intervalMs: number } | null;
   readonly queueSize: number;
+  /** Runs that one server executes at once, whatever `concurrency` allows. A run beyond it waits without a limit. */
+  readonly window: number;
 }
 
 /** A fixed window of the throttle. It begins with the first start in it. */
@@ -106,8 +108,8 @@ const followsFrom = (settings: AdmissionSettings, state: AdmissionState, input: 
 };
 
 /** Runs that `concurrency` allows to execute beside those that do. */
-const freePlaces = ({ concurrency }: AdmissionSettings, taken: number): number =>
-  concurrency === null ? Infinity : Math.max(0, concurrency - taken);
+const freePlaces = ({ concurrency, window }: AdmissionSettings, running: number, held = 0): number =>
+  Math.max(0, Math.min(window - running, (concurrency ?? Infinity) - running - held));
 
 /** A clock that went back must not keep the window open for longer than its interval. */
 const windowAt = (window: ThrottleWindow | null, now: number): ThrottleWindow | null =>
@@ -135,10 +137,8 @@ const admitted = (settings: AdmissionSettings, state: AdmissionState, now: numbe
   const again = state.due.slice(0, Math.min(state.due.length, freePlaces(settings, state.running)));
   if (again.length > 0) facts.push({ type: 'RunsAdmitted', data: { runs: again, from: 'due' } });
   if (state.queue.length === 0 || !settings.active) return facts;
-  const places = freePlaces(
-    settings,
-    state.running + waitingPlaces(settings, state) + (settings.holdSlot ? 0 : again.length),
-  );
+  const held = Math.max(0, waitingPlaces(settings, state) - again.length);
+  const places = freePlaces(settings, state.running + again.length, held);
   const { window, allows } = throttledAt(settings, state.window, now);
   const first = state.queue.slice(0, Math.min(state.queue.length, places, allows));
   const after = settings.throttle && { startedAt: window.startedAt, count: window.count + first.length };
@@ -153,7 +153,7 @@ const admitted = (settings: AdmissionSettings, state: AdmissionState, now: numbe
 export const nextReviewAt = (settings: AdmissionSettings, state: AdmissionState, now: number): number | null => {
   const { throttle, active } = settings;
   if (!throttle || throttle.limit === 0 || !active || state.queue.length === 0) return null;
-  if (freePlaces(settings, state.running + waitingPlaces(settings, state)) === 0) return null;
+  if (freePlaces(settings, state.running, waitingPlaces(settings, state)) === 0) return null;
   const { window, allows } = throttledAt(settings, state.window, now);
   return allows > 0 ? now : window.startedAt + throttle.intervalMs;
 };

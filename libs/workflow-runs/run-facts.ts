@@ -22,6 +22,8 @@ export interface RunOrigin {
   readonly arrivedAt: number;
   /** Whether a caller waits for what `$.respond` gives. */
   readonly hasCaller: boolean;
+  /** Where the caller of a trigger waits: address of its process, and the id of the invocation. */
+  readonly caller?: { readonly address: string; readonly invocation: string };
 }
 
 export type SkipReason = 'disabled' | 'if' | 'handler' | 'on_error' | 'exit';

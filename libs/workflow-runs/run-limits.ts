@@ -6,7 +6,7 @@ const LOG_LINES = 1_000;
 const LOG_BYTES = 256 * 1024;
 const ERROR_BYTES = 64 * 1024;
 /** Longest stretch in milliseconds, however often a step asks for more time. */
-const STRETCH_MS = 3_600_000;
+export const STRETCH_MS = 3_600_000;
 const LONGEST_RETRY_SECONDS = 86_400;
 /** How often an execution starts again because another run ended its process. */
 export const INTERRUPTIONS = 3;

@@ -46,6 +46,14 @@ export class WorkflowsView implements LiveView {
     return { id: workflowId, workspaceId: row.workspaceId, userId, name, active, deploymentId, version, settings };
   }
 
+  /** Workflows that were deployed and exist. */
+  *all(): Iterable<RunnableWorkflow> {
+    for (const id of this.rows.keys()) {
+      const workflow = this.find(id);
+      if (workflow) yield workflow;
+    }
+  }
+
   /** Blob of a version. Undefined for a workflow that is unknown or deleted, and for another's version. */
   versionHash(workflowId: string, deploymentId: string): string | undefined {
     return this.rows.get(workflowId)?.versions.get(deploymentId);

@@ -17,6 +17,7 @@ import { pressureSettings } from '#libs/ingress/pressure-settings.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
 import { type Sandboxing } from '../sandboxing.js';
 import { type Room, type RoleProcess } from './role-process.js';
+import { wakeUnfinished, workflowRuns } from './workflow-runs.js';
 import { type Backlog } from '#libs/ingress/local-backlog.js';
 
 export interface RunnerRoleOptions {
@@ -50,42 +51,42 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
   const hostDeaths = HostDeathNotes.open(path.join(config.dataDir, 'runs-in-flight'), (error) =>
     logger.warn({ err: error }, 'runs_in_flight.not_noted: a run that ends this process would be run again'),
   );
-  const seconds = (given: number | null, otherwise: number): number => (given ?? otherwise) * 1_000;
-  const runner = await startRunner({
-    log: engines.log,
-    handedOver,
-    journal: engines.journal,
-    routing,
-    delayed: engines.delayed,
-    blobs: engines.blobs,
-    packages: installPackages(engines.blobs, sandboxing.packages),
-    topics,
-    replies,
-    callers,
-    clock,
-    logger,
-    // docs/adr/0006
-    isPaused: (sourceId) => room?.isPaused(sourceId) === true || backlog.unroutedOf(sourceId) >= limits.unrouted,
-    hostDeaths,
-    onGivenUp: tellOfGivenUp(platformEvents),
-    sources: views.sources,
-    follower,
-    sandboxes: sandboxing.pool,
-    binder: propBinder(
-      engines.vault,
-      (key) => urls.urlOf(key),
-      boundValue,
-      authsOf({ config, plane, egress: sandboxing.egress, log: logger, waitMs: EVENTS_WAIT_MS }),
-    ),
-    settings: {
-      concurrency: config.sourceConcurrency,
-      httpTimeoutMs: seconds(config.runTimeoutS, 30),
-      timerTimeoutMs: seconds(config.runTimeoutS, 60),
-      hookTimeoutMs: config.hookTimeoutS * 1_000,
-      window: RUN_WINDOW,
+  const packages = installPackages(engines.blobs, sandboxing.packages);
+  const binder = propBinder(
+    engines.vault,
+    (key) => urls.urlOf(key),
+    boundValue,
+    authsOf({ config, plane, egress: sandboxing.egress, log: logger, waitMs: EVENTS_WAIT_MS }),
+  );
+  const counted = countingUsage(metrics, usage);
+  const workflows = workflowRuns(own, { sandboxing, binder, packages, replies, hostDeaths, metrics: counted });
+  const runner = await startRunner(
+    {
+      log: engines.log,
+      handedOver,
+      journal: engines.journal,
+      routing,
+      delayed: engines.delayed,
+      blobs: engines.blobs,
+      packages,
+      topics,
+      replies,
+      callers,
+      clock,
+      logger,
+      // docs/adr/0006
+      isPaused: (sourceId) => room?.isPaused(sourceId) === true || backlog.unroutedOf(sourceId) >= limits.unrouted,
+      hostDeaths,
+      onGivenUp: tellOfGivenUp(platformEvents),
+      sources: views.sources,
+      follower,
+      sandboxes: sandboxing.pool,
+      binder,
+      settings: settingsOf(config),
+      metrics: counted,
     },
-    metrics: countingUsage(metrics, usage),
-  });
+    [workflows],
+  );
   closing('runs', () => runner.close(closeMs));
   // Closed before the runs, because a process killed for closing too slowly is not a death of the host.
   closing('runs in flight', async () => hostDeaths.close());
@@ -98,8 +99,21 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     pressure: () => pressureOf(handedOver, (id) => runner.waitingFor(id)),
   });
   observeSandboxes(sandboxing, metrics);
+  await wakeUnfinished(own);
   return runner;
 };
+
+const settingsOf = ({
+  sourceConcurrency,
+  runTimeoutS,
+  hookTimeoutS,
+}: RoleProcess['config']): RunnerDependencies['settings'] => ({
+  concurrency: sourceConcurrency,
+  httpTimeoutMs: (runTimeoutS ?? 30) * 1_000,
+  timerTimeoutMs: (runTimeoutS ?? 60) * 1_000,
+  hookTimeoutMs: hookTimeoutS * 1_000,
+  window: RUN_WINDOW,
+});
 
 const countingUsage = (metrics: Metrics, usage: ControlPlane['usage']): RunnerMetrics => ({
   ...metrics.runner,

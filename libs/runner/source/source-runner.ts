@@ -211,6 +211,11 @@ export class SourceRunner implements ExecutableRunner {
         return this.hookQueue.enqueueEnd(invocation);
       case 'delayed':
         return this.finisher.finishDelayed(invocation);
+      case 'alarm':
+      case 'resume':
+      case 'cancel':
+      case 'wake':
+        return this.finisher.finishWithoutRun(invocation);
     }
   }
 

@@ -1,0 +1,88 @@
+import { type LaneConsumerOptions } from '#libs/runner/lane-consumer.js';
+import { LoadedExecutables } from '#libs/runner/loaded-executables.js';
+import { stepCalls } from '#libs/runner/workflow/step-calls.js';
+import { type WorkflowRunnerDependencies } from '#libs/runner/workflow/workflow-ports.js';
+import { WorkflowRunner } from '#libs/runner/workflow/workflow-runner.js';
+import { type PropBinder } from '#libs/runner/runner-ports.js';
+import { type InstallPackages } from '#libs/runner/packages-beside.js';
+import { wakeInvocation } from '#libs/stream-log/invocations.js';
+import { WorkspaceVariables } from '#libs/variables/index.js';
+import { runnableWorkflows } from '#libs/workflows/index.js';
+import { ExpressionRealms } from '../expression-realms.js';
+import { type Sandboxing } from '../sandboxing.js';
+import { type RoleProcess } from './role-process.js';
+
+export interface WorkflowRunsOptions extends Pick<WorkflowRunnerDependencies, 'replies' | 'hostDeaths' | 'metrics'> {
+  readonly sandboxing: Sandboxing;
+  readonly binder: PropBinder;
+  readonly packages: InstallPackages;
+}
+
+type Kind = LaneConsumerOptions['kinds'][number];
+
+/** Workflows as a kind of executable of the runner. */
+export const workflowRuns = (
+  { plane, topics, logger, closing }: RoleProcess,
+  { sandboxing, binder, packages, ...others }: WorkflowRunsOptions,
+): Kind => {
+  const { engines, clock, views, follower } = plane;
+  const { journal, due, blobs, vault } = engines;
+  const realms = new ExpressionRealms(sandboxing.level, (error) =>
+    logger.error({ err: error }, 'expressions.not_closed'),
+  );
+  closing('expressions', () => realms.close());
+  const deps: WorkflowRunnerDependencies = {
+    ...others,
+    workflows: runnableWorkflows(views.workflows, blobs),
+    steps: stepCalls({
+      binder,
+      blobs,
+      packages,
+      caller: sandboxing.caller,
+      expressionsOf: (workspaceId) => realms.of(workspaceId),
+      variables: new WorkspaceVariables(views.variables, vault),
+      clock,
+    }),
+    journal,
+    due,
+    topics,
+    follower,
+    clock,
+    logger,
+  };
+  const executables = new LoadedExecutables({
+    load: (workflowId, onConflict) => WorkflowRunner.load(workflowId, deps, onConflict),
+    // Its processes serve other workflows of the pool, and end when they are idle.
+    endProcess: async () => undefined,
+    metrics: others.metrics,
+    logger,
+  });
+  return { prefix: 'p_', executables };
+};
+
+const WAKE_MS = 30_000;
+
+/**
+ * Wakes the runners of workflows with unfinished runs, at the start and now and then. Nothing else arrives for a run that
+ * executes, so after the death of its runner the next owner of the lane would not know of it.
+ */
+export const wakeUnfinished = async ({ plane, topics, logger, leased }: RoleProcess): Promise<void> => {
+  const { engines, views, clock } = plane;
+  const wake = async (): Promise<void> => {
+    for (const { id, workspaceId } of views.workflows.all()) {
+      const unfinished = await engines.journal.runs(id, '', 1);
+      if (unfinished.length === 0) continue;
+      await engines.log.publish([wakeInvocation(topics, { workflowId: id, workspaceId, now: clock.now() })]);
+    }
+  };
+  const tried = (): void =>
+    void wake().catch((error: unknown) => logger.error({ err: error }, 'runs.not_woken: tried again in 30 s'));
+  await leased({
+    name: 'workflow runs',
+    start: async () => {
+      await wake();
+      const timer = setInterval(tried, WAKE_MS).unref();
+      return { stop: async () => clearInterval(timer) };
+    },
+  });
+};

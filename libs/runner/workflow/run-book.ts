@@ -1,0 +1,91 @@
+import { type StepSend } from '#libs/component-model/step-run.js';
+import { type RunStage } from '#libs/workflow-runs/admission.js';
+import { type RunFact } from '#libs/workflow-runs/run-facts.js';
+import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
+import { type RunState, evolveRun, exists, hasEnded, initialRun } from '#libs/workflow-runs/run-state.js';
+import { runOf } from '#libs/workflow-runs/stored-run.js';
+import { type RunJournal } from '../run-journal.js';
+
+/** A run as it is stored. */
+interface BookedRun {
+  readonly version: number;
+  readonly state: RunState;
+}
+
+/** The runs of one workflow that execute. All others are in the journal alone, because there may be 100,000. */
+export class RunBook {
+  private readonly open = new Map<string, BookedRun>();
+
+  constructor(
+    private readonly workflowId: string,
+    private readonly journal: Pick<RunJournal, 'load'>,
+  ) {}
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  get(run: string): RunState | undefined {
+    return this.open.get(run)?.state;
+  }
+
+  async load(run: string): Promise<BookedRun> {
+    const known = this.open.get(run);
+    if (known) return known;
+    const { version, head, parts } = await this.journal.load({ executable: this.workflowId, run });
+    return version === 0 ? { version, state: initialRun } : { version, state: runOf({ head, parts }) };
+  }
+
+  put(run: string, version: number, state: RunState): void {
+    if (state.head.status === 'running') this.open.set(run, { version, state });
+    else this.open.delete(run);
+  }
+}
+
+/** A run within one decision, with what the decision changes in it. */
+export class RunDraft {
+  readonly facts: RunFact[] = [];
+  /** Events that steps emit. */
+  readonly emits: { readonly execution: number; readonly index: number; readonly event: string }[] = [];
+  private current: RunState;
+
+  constructor(
+    readonly run: string,
+    readonly version: number,
+    readonly before: RunState,
+    /** Plan of the version that the run is pinned to or, before its start, of the deployed one. */
+    readonly plan: RunPlan,
+  ) {
+    this.current = before;
+  }
+
+  get state(): RunState {
+    return this.current;
+  }
+
+  get changed(): boolean {
+    return this.facts.length > 0;
+  }
+
+  /** @param sends messages of the outcome that led to the facts. Without an outcome among them, nothing is sent. */
+  add(facts: readonly RunFact[], sends: readonly StepSend[] = []): void {
+    const recorded = facts.find(({ type }) => type === 'StepSucceeded' || type === 'StepFailed');
+    const isSent = recorded !== undefined && 'sends' in recorded.data && recorded.data.sends.length === sends.length;
+    const execution = this.current.head.executions;
+    for (const [index, send] of sends.entries())
+      if (isSent && send.kind === 'emit') this.emits.push({ execution, index, event: send.event });
+    this.facts.push(...facts);
+    this.current = facts.reduce(evolveRun, this.current);
+  }
+}
+
+/** Where a run stands in its workflow. Undefined for one that has not arrived, or has ended. */
+export const stageOf = (state: RunState): RunStage | undefined => {
+  if (!exists(state) || hasEnded(state)) return undefined;
+  const { status, position } = state.head;
+  if (status === 'running' || status === 'waiting') return status;
+  return position ? 'due' : 'queue';
+};
+
+/** The deployed version with which a run started. */
+export const pinnedTo = ({ head }: RunState): string | undefined => head.version?.deploymentId ?? undefined;

@@ -1,0 +1,116 @@
+import { type UserError, causesOf } from '#libs/component-model/run-output.js';
+import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
+import { emitIds } from '#libs/stream-log/emit-ids.js';
+import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
+import { type EventIds } from '#libs/stream-log/event-ids.js';
+import { faultId } from '#libs/stream-log/fault-ids.js';
+import { RECORD_BYTES, bytesAbove } from '#libs/stream-log/record-limits.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { runChangeOf } from '#libs/workflow-runs/run-change.js';
+import { type RunFact } from '#libs/workflow-runs/run-facts.js';
+import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
+import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
+import { type RunDraft } from './run-book.js';
+import { type RunContext } from './run-context.js';
+
+/** What one commit did to one run. */
+export interface ChangedRun {
+  readonly run: string;
+  /** Version in the journal after the commit. */
+  readonly version: number;
+  readonly before: RunState;
+  readonly after: RunState;
+  readonly facts: readonly RunFact[];
+  readonly emits: RunDraft['emits'];
+}
+
+export interface RecordsContext {
+  readonly topics: TopicPolicy;
+  readonly eventIds: EventIds;
+  readonly plan: RunPlan;
+  readonly context: RunContext;
+  readonly now: number;
+}
+
+/** Records of one commit of a run: its change for the history, and its errors for listeners of `$errors`. */
+export const recordsOf = (changed: ChangedRun, context: RecordsContext): readonly LogRecord[] => [
+  changeRecord(changed, context.topics),
+  ...changed.emits.map((emit) => emitRecord(changed, emit, context)),
+  ...errorsOf(changed).map((error) => errorRecord(changed, error, context)),
+];
+
+const changeRecord = ({ run, version, before, after }: ChangedRun, topics: TopicPolicy): LogRecord => {
+  const { workflowId, ownerId } = originOf(after);
+  const change = runChangeOf({ runId: run, workflowId, workspaceId: ownerId, version }, before, after);
+  return { topic: topics.runs(workflowId), key: workflowId, headers: {}, value: JSON.stringify(change) };
+};
+
+/** A test is listed, and reaches no listener. */
+const emitRecord = (
+  { run, after }: ChangedRun,
+  { execution, index, event }: RunDraft['emits'][number],
+  { topics, eventIds, now }: RecordsContext,
+): LogRecord => {
+  const { workflowId, ownerId, arrivedAt, hops, test } = originOf(after);
+  const headers: EmitHeaders = {
+    kind: 'emit',
+    id: eventIds.next(now),
+    emitter: workflowId,
+    workspace: ownerId,
+    channel: '',
+    emit: emitIds(`${run}/${execution}`, arrivedAt)(index),
+    hops: String(hops),
+    ...(test ? ({ test: '1', notrigger: '1' } as const) : {}),
+  };
+  return { topic: topics.emits(workflowId), key: workflowId, headers, value: event };
+};
+
+interface Failure {
+  readonly namespace: string | null;
+  readonly error: UserError;
+  readonly at: number;
+  /** Number of the execution, so that each failure has an emit id of its own. */
+  readonly execution: number;
+}
+
+/** Unhandled failures of a live run (docs/reference/workflows.md#errors). */
+const errorsOf = ({ facts, after }: ChangedRun): readonly Failure[] => {
+  if (originOf(after).test) return [];
+  const { executions, position } = after.head;
+  return facts.flatMap((fact): readonly Failure[] => {
+    if (fact.type === 'RunFailed') return [{ ...fact.data, execution: executions }];
+    if (fact.type !== 'StepFailed' || !fact.data.notifies) return [];
+    const { at, error } = fact.data;
+    return [{ at, error, namespace: position?.namespace ?? null, execution: executions }];
+  });
+};
+
+const errorRecord = (
+  { run, after }: ChangedRun,
+  { namespace, error, at, execution }: Failure,
+  { topics, eventIds, plan, context, now }: RecordsContext,
+): LogRecord => {
+  const { workflowId, ownerId, arrivedAt, hops } = originOf(after);
+  const { name, message, code, stack } = error;
+  const headers: EmitHeaders = {
+    kind: 'emit',
+    id: eventIds.next(now),
+    emitter: workflowId,
+    workspace: ownerId,
+    channel: ERRORS_CHANNEL,
+    emit: emitIds(`${run}/errors`, arrivedAt)(execution),
+    hops: String(hops),
+    fault: faultId(name, message),
+  };
+  const cellId = plan.steps.find((step) => step.namespace === namespace)?.id ?? null;
+  const detail = { code, name, message, stack, ts: new Date(at).toISOString(), cellId, namespace, ...causesOf(error) };
+  const rest = `"original_context":${JSON.stringify(context)},"error":${JSON.stringify(detail)}}`;
+  const event = after.parts[PARTS.event] ?? 'null';
+  const whole = `{"original_event":${event},${rest}`;
+  const value =
+    bytesAbove(whole, RECORD_BYTES) === undefined
+      ? whole
+      : `{"original_event":null,"original_event_bytes":${Buffer.byteLength(event)},${rest}`;
+  return { topic: topics.emits(workflowId), key: workflowId, headers, value };
+};

@@ -1,0 +1,163 @@
+import { type StepSend } from '#libs/component-model/step-run.js';
+import { type DueEntry } from '#libs/due/due-store.js';
+import { alarmInvocation } from '#libs/stream-log/invocations.js';
+import {
+  type AdmissionInput,
+  type AdmissionSettings,
+  type AdmissionState,
+  type RunStage,
+  admissionDecider,
+} from '#libs/workflow-runs/admission.js';
+import { runDecider } from '#libs/workflow-runs/run-decider.js';
+import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
+import { exists, hasEnded, originOf } from '#libs/workflow-runs/run-state.js';
+import { alarmOf } from '#libs/workflow-runs/run-steering.js';
+import { type RunDraft, stageOf } from './run-book.js';
+import { type WorkflowInput } from './workflow-input.js';
+
+/** State of a workflow between commits, besides its place in the lane. */
+export interface WorkflowState {
+  readonly admission: AdmissionState;
+  /** Runs that are admitted, and start once their places in the throttle are durable. */
+  readonly starting: ReadonlySet<string>;
+}
+
+export interface TurnOptions {
+  readonly settings: AdmissionSettings;
+  /** Most runs that may wait. */
+  readonly mostWaiting: number;
+  /** @param input the arrival of a run that may not exist yet */
+  readonly draftOf: (run: string, input?: RunInput) => Promise<RunDraft>;
+}
+
+/** Decides on the inputs of one commit. All of it is pure but for the reads of runs. */
+export class Turn {
+  private readonly drafts = new Map<string, RunDraft>();
+  private readonly starting: Set<string>;
+  private admission: AdmissionState;
+
+  constructor(
+    private readonly before: WorkflowState,
+    private readonly options: TurnOptions,
+  ) {
+    this.admission = before.admission;
+    this.starting = new Set(before.starting);
+  }
+
+  async apply(input: WorkflowInput): Promise<void> {
+    switch (input.of) {
+      case 'nothing':
+        return;
+      case 'review':
+        return this.admit([{ type: 'review', now: input.now }], input.now);
+      case 'starts':
+        for (const run of input.runs) {
+          this.starting.delete(run);
+          await this.start(run, input.now);
+        }
+        return;
+      case 'run':
+        return this.decide(input.run, input.input, input.sends);
+    }
+  }
+
+  /** Runs that changed. */
+  changed(): readonly RunDraft[] {
+    return [...this.drafts.values()].filter(({ changed }) => changed);
+  }
+
+  state(): WorkflowState {
+    return { admission: this.admission, starting: this.starting };
+  }
+
+  /** Runs that this turn admitted, and that start once it is durable. */
+  startsLater(): readonly string[] {
+    return [...this.starting].filter((run) => !this.before.starting.has(run));
+  }
+
+  private async decide(run: string, given: RunInput, sends: readonly StepSend[] = []): Promise<void> {
+    const draft = await this.draft(run, given);
+    const isDropped =
+      given.type === 'arrive' && given.place !== null && !this.options.settings.active && !given.notrigger;
+    if (isDropped) return;
+    const input = this.withRoom(given);
+    await this.change(draft, input, { sends });
+    // A run outside of the queue starts at once.
+    const { head } = draft.state;
+    const isQueued = exists(draft.state) && head.place === null && head.status === 'queued';
+    if (isQueued) await this.change(draft, { type: 'start', now: input.now });
+  }
+
+  private withRoom(input: RunInput): RunInput {
+    if (input.type !== 'outcome' && input.type !== 'interrupt') return input;
+    return { ...input, mayWait: this.admission.waiting < this.options.mostWaiting };
+  }
+
+  private async start(run: string, now: number): Promise<void> {
+    const draft = await this.draft(run);
+    await this.change(draft, { type: 'start', now }, { admitted: 'running' });
+  }
+
+  /** Decides on one run, and on what that means for the others of its workflow. */
+  private async change(
+    draft: RunDraft,
+    input: RunInput,
+    { admitted, sends = [] }: { readonly admitted?: 'running'; readonly sends?: readonly StepSend[] } = {},
+  ): Promise<void> {
+    const stage = admitted ?? (this.starting.has(draft.run) ? 'running' : stageOf(draft.state));
+    draft.add(runDecider(draft.plan).decide(input, draft.state), sends);
+    if (!exists(draft.state) || draft.state.head.place === null) return;
+    if (hasEnded(draft.state)) this.starting.delete(draft.run);
+    await this.admit(movesOf(draft, stage, input.now), input.now);
+  }
+
+  private async admit(inputs: readonly AdmissionInput[], now: number): Promise<void> {
+    const decider = admissionDecider(this.options.settings);
+    for (const input of inputs) {
+      const facts = decider.decide(input, this.admission);
+      this.admission = facts.reduce((state, fact) => decider.evolve(state, fact), this.admission);
+      const isThrottled = facts.some(({ type }) => type === 'ThrottleWindowChanged');
+      for (const fact of facts) {
+        if (fact.type === 'RunRefused') {
+          const refused = await this.draft(fact.data.run);
+          const { queueSize } = this.options.settings;
+          refused.add(runDecider(refused.plan).decide({ type: 'refuse', now, queueSize }, refused.state));
+        } else if (fact.type === 'RunsAdmitted') {
+          const { runs, from } = fact.data;
+          if (isThrottled && from === 'queue') for (const run of runs) this.starting.add(run);
+          else for (const run of runs) await this.start(run, now);
+        }
+      }
+    }
+  }
+
+  private async draft(run: string, input?: RunInput): Promise<RunDraft> {
+    const known = this.drafts.get(run) ?? (await this.options.draftOf(run, input));
+    this.drafts.set(run, known);
+    return known;
+  }
+}
+
+/** What a run's way from one stage to where it is now means for its workflow. */
+const movesOf = (draft: RunDraft, from: RunStage | undefined, now: number): AdmissionInput[] => {
+  const { run, state } = draft;
+  const to = stageOf(state);
+  if (from === to) return [];
+  if (from === undefined) return to === 'queue' ? [{ type: 'arrive', now, run, place: state.head.place ?? 0 }] : [];
+  const pause: AdmissionInput = { type: 'pause', now, count: 1 };
+  const due: AdmissionInput = { type: 'due', now, runs: [run] };
+  if (to === undefined) return [{ type: 'end', now, runs: [run], from }];
+  if (from === 'running' && to === 'waiting') return [pause];
+  // A resume that came before the wait ended it at once.
+  if (from === 'running' && to === 'due') return [pause, due];
+  return from === 'waiting' && to === 'due' ? [due] : [];
+};
+
+/** The alarm of a wait that began. */
+export const newAlarm = ({ run, before, state }: RunDraft): readonly DueEntry[] => {
+  const alarm = alarmOf(run, state);
+  if (!alarm || alarm.id === (before.head.wait ? alarmOf(run, before)?.id : undefined)) return [];
+  const { workflowId, ownerId } = originOf(state);
+  const call = { workflowId, workspaceId: ownerId, runId: run, execution: state.head.executions, now: alarm.dueAt };
+  return [{ ...alarm, owner: workflowId, kind: 'run', record: alarmInvocation(call) }];
+};

@@ -1,0 +1,190 @@
+import { type CallOutcome } from '#libs/component-model/component-call.js';
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type UserError, WARNING } from '#libs/component-model/run-output.js';
+import { type StepAnswer, type StepFacts, type StepSend } from '#libs/component-model/step-run.js';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type ComponentCaller, userError } from '#libs/sandbox/index.js';
+import { type PlannedProp, type SourceDefinition } from '#libs/sources/published.js';
+import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
+import { type StepResult } from '#libs/workflow-runs/run-inputs.js';
+import { type InstallPackages } from '../packages-beside.js';
+import { secretsOf } from '../prop-secrets.js';
+import { type PropBinder } from '../runner-ports.js';
+import { SecretMask } from '../secret-mask.js';
+import { type StepCalls, type StepEnd, type StepRequest } from './workflow-ports.js';
+
+/** What expressions of a step see. All texts are JSON. */
+export interface StepScope {
+  readonly steps: Readonly<Record<string, string>>;
+  readonly env: string;
+}
+
+type Evaluated<T> =
+  | { readonly ok: true; readonly json: T; readonly usedMs: number }
+  | { readonly ok: false; readonly error: UserError; readonly usedMs: number };
+
+/** Expressions of one workspace. */
+export interface StepExpressions {
+  evaluate(
+    values: string,
+    scope: StepScope,
+    types: readonly Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>[],
+    leftMs?: number,
+  ): Promise<Evaluated<string>>;
+  evaluateOne(text: string, scope: StepScope, place: string): Promise<Evaluated<string | undefined>>;
+}
+
+export interface StepCallsDependencies {
+  readonly binder: PropBinder;
+  readonly blobs: Pick<BlobStore, 'fileOf'>;
+  readonly packages: InstallPackages;
+  readonly caller: ComponentCaller;
+  /** Expressions never share a process with those of another workspace. */
+  readonly expressionsOf: (workspaceId: string) => StepExpressions;
+  readonly variables: {
+    variablesOf(workspaceId: string): Promise<Readonly<Record<string, string>>>;
+  };
+  readonly clock: Clock;
+}
+
+/** Time for the expressions of a step together. */
+const EXPRESSIONS_MS = 1_000;
+const MASK = '********';
+
+/** Executes steps: evaluates their condition and props, and calls their code in a jailed process. */
+export const stepCalls = (deps: StepCallsDependencies): StepCalls => ({
+  async call(request): Promise<StepEnd> {
+    const { step, steps, execution, workspaceId } = request;
+    const variables = await deps.variables.variablesOf(workspaceId);
+    const scope = { steps, env: JSON.stringify(variables) };
+    const expressions = deps.expressionsOf(workspaceId);
+    let leftMs = EXPRESSIONS_MS;
+    if (step.if !== null && execution.evaluatesIf) {
+      const condition = await expressions.evaluateOne(step.if, scope, 'if');
+      if (!condition.ok) return failedBefore(condition.error);
+      if (isFalsy(condition.json)) return { outcome: { kind: 'skipped' }, sends: [] };
+      leftMs = Math.max(1, leftMs - condition.usedMs);
+    }
+    const open = await openProps(request, expressions, scope, leftMs);
+    return 'error' in open
+      ? failedBefore(open.error)
+      : callWith(deps, request, { ...step.definition, props: [...step.definition.props, ...open.props] }, variables);
+  },
+});
+
+/** A step whose code did not run. */
+const failedBefore = (error: UserError): StepEnd => ({
+  outcome: { kind: 'failed', result: NO_RESULT, error },
+  sends: [],
+});
+
+const isFalsy = (json: string | undefined): boolean => json === undefined || !JSON.parse(json);
+
+/** Props whose values hold expressions, planned like the literal ones. */
+const openProps = async (
+  { step: { open, propTypes } }: StepRequest,
+  expressions: StepExpressions,
+  scope: StepScope,
+  leftMs: number,
+): Promise<{ readonly props: readonly PlannedProp[] } | { readonly error: UserError }> => {
+  if (Object.keys(open).length === 0) return { props: [] };
+  const types = propTypes.filter(({ name }) => Object.hasOwn(open, name));
+  const evaluated = await expressions.evaluate(JSON.stringify(open), scope, types, leftMs);
+  if (!evaluated.ok) return { error: evaluated.error };
+  const values = new Map(Object.entries(JSON.parse(evaluated.json) as Readonly<Record<string, unknown>>));
+  return {
+    props: types.flatMap(({ name, type }) => (values.has(name) ? [plannedOf(name, type, values.get(name))] : [])),
+  };
+};
+
+const plannedOf = (prop: string, type: string, value: unknown): PlannedProp => {
+  switch (type) {
+    case 'data_store':
+      return { kind: 'store', prop, value };
+    case 'http_request':
+      return { kind: 'request', prop, value };
+    default:
+      return { kind: 'value', prop, value };
+  }
+};
+
+const callWith = async (
+  { binder, blobs, packages: install, caller, clock }: StepCallsDependencies,
+  request: StepRequest,
+  definition: SourceDefinition,
+  variables: Readonly<Record<string, string>>,
+): Promise<StepEnd> => {
+  const { workspaceId, execution } = request;
+  const { packages } = definition;
+  await binder.freshen(workspaceId, definition);
+  const props = await binder.bind(workspaceId, definition);
+  const secrets = [...secretsOf(definition, props), ...Object.values(variables)];
+  let sentAt: number | null = null;
+  const outcome = await caller.call({
+    workspaceId,
+    key: processKey(request, definition),
+    bundleFile: await blobs.fileOf(definition.bundleHash),
+    ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
+    props,
+    secrets,
+    call: { kind: 'step', facts: factsOf(request) },
+    timeoutMs: Math.max(1, execution.deadline - clock.now()),
+    onReply: (reply) => {
+      sentAt = clock.now();
+      request.onReply(reply);
+    },
+  });
+  return endOf(outcome, shownProps(definition, new SecretMask(secrets)), clock.now(), sentAt);
+};
+
+const factsOf = ({ context, steps, stretchMs, mostMs, hasCaller, test }: StepRequest): StepFacts => {
+  const members = Object.entries(steps).map(([namespace, text]) => `${JSON.stringify(namespace)}:${text}`);
+  return { context, steps: `{${members.join()}}`, urls: null, stretchMs, mostMs, hasCaller, test };
+};
+
+/** Calls of one step's code share a process, and no other workflow has it. */
+const processKey = ({ workflowId, step }: StepRequest, { bundleHash, packages }: SourceDefinition): string =>
+  JSON.stringify(['step', workflowId, step.kind, bundleHash, packages?.lockHash ?? null]);
+
+/** The props as the history shows them. */
+const shownProps = ({ props }: SourceDefinition, mask: SecretMask): string => {
+  const shown = new Map<string, unknown>();
+  for (const planned of props) {
+    if (planned.kind === 'secret') shown.set(planned.prop, MASK);
+    else if (
+      planned.kind === 'value' ||
+      planned.kind === 'store' ||
+      planned.kind === 'request' ||
+      planned.kind === 'app'
+    )
+      shown.set(planned.prop, planned.value ?? null);
+  }
+  return mask.json(JSON.stringify(Object.fromEntries(shown)));
+};
+
+const endOf = (
+  { status, step = NO_ANSWER, error, logs }: CallOutcome,
+  props: string,
+  now: number,
+  sentAt: number | null,
+): StepEnd => {
+  const { exports, flow, sends, reply, refreshedAt } = step;
+  const unsent = sends.filter(({ kind }) => kind !== 'emit');
+  const result: StepResult = {
+    exports,
+    props,
+    logs: unsent.length === 0 ? logs : [...logs, { k: WARNING, ts: now, msg: notSent(unsent) }],
+    sends: sends.map((send) => ({ kind: send.kind, bytes: JSON.stringify(send).length })),
+    reply: reply && { status: reply.status, text: JSON.stringify(reply), sentAt },
+    ...(refreshedAt === undefined ? {} : { refreshedAt }),
+  };
+  if (status === 'ok' && !error) return { outcome: { kind: 'succeeded', result, flow }, sends };
+  const failure = error ?? userError('ProcessExited', 'the step ended without an answer');
+  return { outcome: { kind: 'failed', result, error: failure }, sends };
+};
+
+const NO_ANSWER: StepAnswer = { exports: {}, flow: null, sends: [], reply: null };
+
+const notSent = (sends: readonly StepSend[]): string =>
+  `not sent, because this server sends only $.send.emit for workflows yet: ${[...new Set(sends.map(({ kind }) => `$.send.${kind}`))].join(', ')}`;

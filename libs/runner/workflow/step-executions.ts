@@ -1,0 +1,156 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { pause } from '#libs/async/pause.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
+import { userError } from '#libs/sandbox/index.js';
+import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
+import { type Execution, nextExecution, stepTexts } from '#libs/workflow-runs/next-execution.js';
+import { STRETCH_MS } from '#libs/workflow-runs/run-limits.js';
+import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
+import { type RunBook, pinnedTo } from './run-book.js';
+import { runContext, stepContext } from './run-context.js';
+import { type Versions, planOf } from './workflow-plan.js';
+import {
+  type DeployedStep,
+  type StepEnd,
+  type StepRequest,
+  type WorkflowRunnerDependencies,
+} from './workflow-ports.js';
+
+export interface StepExecutionsOptions {
+  readonly workflowId: string;
+  readonly deps: WorkflowRunnerDependencies;
+  readonly book: RunBook;
+  readonly versions: Versions;
+  /** Called with the end of an execution. */
+  readonly onEnd: (run: string, execution: number, end: StepEnd) => void;
+  /** Called when nothing executes any more. */
+  readonly onIdle: () => void;
+}
+
+/** Executes the current steps of the runs of one workflow. */
+export class StepExecutions {
+  /** Number of the execution that goes on, by run. */
+  private readonly running = new Map<string, number>();
+  private readonly stopping = new AbortController();
+
+  constructor(private readonly options: StepExecutionsOptions) {}
+
+  get isIdle(): boolean {
+    return this.running.size === 0;
+  }
+
+  /** Executes nothing more. What goes on ends without an outcome. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Executes what a run must execute now, unless that goes on. */
+  start(run: string): void {
+    const state = this.options.book.get(run);
+    if (!state || this.stopping.signal.aborted) return;
+    const number = state.head.executions;
+    if (this.running.get(run) === number) return;
+    this.running.set(run, number);
+    void this.execute(run, number).finally(() => {
+      if (this.running.get(run) === number) this.running.delete(run);
+      if (this.isIdle) this.options.onIdle();
+    });
+  }
+
+  /** Tries until there is an outcome, because a failure here is one of the platform. */
+  private async execute(run: string, number: number): Promise<void> {
+    const { deps, onEnd, workflowId } = this.options;
+    const { signal } = this.stopping;
+    const backoff = new Backoff({ firstMs: 100, longestMs: 5_000 });
+    while (!signal.aborted) {
+      // It was cancelled, or goes on elsewhere.
+      const state = this.options.book.get(run);
+      if (state?.head.executions !== number) return;
+      try {
+        const end = await this.endOf(run, state);
+        if (end && !signal.aborted) {
+          this.running.delete(run);
+          onEnd(run, number, end);
+        }
+        return;
+      } catch (error) {
+        deps.metrics.platformFailure();
+        deps.logger.error({ workflow: workflowId, run, error: String(error) }, 'step.start_failed');
+        await pause(backoff.next(), signal);
+      }
+    }
+  }
+
+  private async endOf(run: string, state: RunState): Promise<StepEnd | undefined> {
+    const { deps, versions } = this.options;
+    const { clock, hostDeaths, steps, metrics } = deps;
+    const deploymentId = pinnedTo(state);
+    if (deploymentId === undefined) return undefined;
+    const version = await versions.get(deploymentId);
+    const origin = originOf(state);
+    const plan = planOf(version, origin.trigger);
+    const execution = nextExecution(plan, state);
+    const step = version.steps.find(({ namespace }) => namespace === execution?.namespace);
+    if (!execution || !step) return undefined;
+    if (clock.now() >= execution.deadline) return timedOut(execution);
+    const startedAt = clock.now();
+    hostDeaths.begin([run]);
+    try {
+      const texts = Object.fromEntries(stepTexts(plan, state));
+      const end = await steps.call({
+        ...this.surroundings(state, execution),
+        step,
+        execution,
+        steps: { ...texts, trigger: this.triggerText(state) },
+        stretchMs: plan.timeoutSeconds * 1_000,
+        mostMs: mostMsOf(state, step, execution, startedAt),
+      });
+      const status = end.outcome.kind === 'failed' ? 'threw' : 'ok';
+      metrics.run(status, origin.ownerId, Math.max(0, clock.now() - startedAt));
+      return end;
+    } finally {
+      hostDeaths.end(run);
+    }
+  }
+
+  private surroundings(
+    state: RunState,
+    execution: Execution,
+  ): Pick<StepRequest, 'workspaceId' | 'workflowId' | 'context' | 'hasCaller' | 'test' | 'onReply'> {
+    const { workflowId, deps } = this.options;
+    const { ownerId, test, hasCaller, caller } = originOf(state);
+    return {
+      workspaceId: ownerId,
+      workflowId,
+      context: stepContext(this.contextOf(state), execution, test),
+      hasCaller: hasCaller && !state.head.reply,
+      test,
+      onReply: (reply: HttpReply) => {
+        if (caller) deps.replies.immediate(caller.address, caller.invocation, reply);
+      },
+    };
+  }
+
+  private contextOf(state: RunState) {
+    const { workflowId, deps } = this.options;
+    return runContext(state, deps.workflows.find(workflowId)?.name ?? '');
+  }
+
+  private triggerText(state: RunState): string {
+    const event = state.parts[PARTS.event] ?? 'null';
+    return `{"event":${event},"context":${JSON.stringify(this.contextOf(state))}}`;
+  }
+}
+
+/** A step's own limit cannot be extended, and a stretch only up to its own. */
+const mostMsOf = ({ head }: RunState, step: DeployedStep, { deadline }: Execution, now: number): number =>
+  Math.max(1, (step.timeoutSeconds === null ? (head.stretch?.startedAt ?? now) + STRETCH_MS : deadline) - now);
+
+const timedOut = ({ namespace }: Execution): StepEnd => ({
+  outcome: {
+    kind: 'failed',
+    result: NO_RESULT,
+    error: userError('Timeout', `step ${namespace} did not end within the time of its workflow`),
+  },
+  sends: [],
+});

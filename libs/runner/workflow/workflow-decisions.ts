@@ -1,0 +1,142 @@
+import { EventIds } from '#libs/stream-log/event-ids.js';
+import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
+import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
+import { limitError } from '#libs/workflow-runs/run-limits.js';
+import { exists, initialRun, originOf } from '#libs/workflow-runs/run-state.js';
+import { changedParts, headText } from '#libs/workflow-runs/stored-run.js';
+import { type Cut, type Decision, type Executable } from '../executable.js';
+import { type RunCommit } from '../run-journal.js';
+import { type RunBook, RunDraft, pinnedTo } from './run-book.js';
+import { runContext } from './run-context.js';
+import { recordsOf } from './run-records.js';
+import { Turn, type WorkflowState, newAlarm } from './run-turn.js';
+import { type WorkflowInput } from './workflow-input.js';
+import { type Versions, admissionSettings, planOf } from './workflow-plan.js';
+import { type RunnableWorkflow, type WorkflowRunnerDependencies } from './workflow-ports.js';
+
+/** Part of the workflow's state with the window of its throttle. */
+export const THROTTLE = 'throttle';
+/** Time to wait for the event log while a workflow is unknown. */
+const FOLLOW_MS = 10_000;
+const MOST_WAITING = 100_000;
+
+export interface WorkflowDecisionsOptions {
+  readonly workflowId: string;
+  readonly deps: WorkflowRunnerDependencies;
+  readonly book: RunBook;
+  readonly versions: Versions;
+  readonly lastEventId: string;
+  /** Runs whose arrival may come again, because the progress in the lane was not written after them. */
+  readonly unconfirmed: ReadonlySet<string>;
+  /** Called once the changes are durable. */
+  readonly onStored: (drafts: readonly RunDraft[], startsLater: readonly string[]) => void;
+}
+
+/** A workflow as an executable of the committer. */
+export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInput> {
+  readonly id: string;
+  /** The outcome of a step that the store refuses for its size fails its run. */
+  readonly cuts = ['nothing', 'outcome'];
+  private readonly eventIds: EventIds;
+  private workflow: RunnableWorkflow | undefined;
+
+  constructor(private readonly options: WorkflowDecisionsOptions) {
+    this.id = options.workflowId;
+    this.eventIds = new EventIds(options.lastEventId);
+  }
+
+  async prepare(): Promise<void> {
+    const { workflows, follower } = this.options.deps;
+    this.workflow = workflows.find(this.id);
+    if (this.workflow) return;
+    // The lane may be ahead of what this process has read of the event log.
+    await follower.upToDate(FOLLOW_MS);
+    this.workflow = workflows.find(this.id);
+  }
+
+  async decide(state: WorkflowState, inputs: readonly WorkflowInput[], cut: Cut): Promise<Decision<WorkflowState>> {
+    const { book, onStored } = this.options;
+    const { workflow } = this;
+    const lastEventId = this.eventIds.last();
+    const nothing = { facts: {}, records: [], alarms: [], lastEventId, runs: [], next: state };
+    // It was deleted, and its state goes with it.
+    if (!workflow) return nothing;
+    const turn = new Turn(state, {
+      settings: admissionSettings(workflow),
+      mostWaiting: MOST_WAITING,
+      draftOf: (run, input) => this.draftOf(workflow, run, input),
+    });
+    for (const input of inputs) await turn.apply(cut.level === 0 ? input : withoutOutcome(input, cut.reason));
+    const drafts = turn.changed();
+    const runs = drafts.map((draft) => this.commitOf(draft, workflow));
+    const next = turn.state();
+    const { window } = next.admission;
+    const later = turn.startsLater();
+    return {
+      facts: window === state.admission.window ? {} : { [THROTTLE]: window && JSON.stringify(window) },
+      records: [],
+      alarms: drafts.flatMap(newAlarm),
+      lastEventId: this.eventIds.last(),
+      runs,
+      next,
+      stored: () => {
+        for (const { run, version, state: after } of drafts) book.put(run, version + 1, after);
+        onStored(drafts, later);
+      },
+    };
+  }
+
+  weightOf(input: WorkflowInput): { readonly bytes: number; readonly records: number } {
+    return { bytes: input.of === 'run' ? bytesOf(input.input) : 0, records: 1 };
+  }
+
+  release(): void {
+    // An input has no resources.
+  }
+
+  private commitOf(draft: RunDraft, workflow: RunnableWorkflow): RunCommit {
+    const { run, version, before, state, facts, plan, emits } = draft;
+    const changed = { run, version: version + 1, before, after: state, facts, emits };
+    return {
+      executable: this.id,
+      run,
+      expectedVersion: version,
+      head: headText(state),
+      parts: changedParts(before, state),
+      inbox: [],
+      records: recordsOf(changed, {
+        topics: this.options.deps.topics,
+        eventIds: this.eventIds,
+        plan,
+        context: runContext(state, workflow.name),
+        now: this.options.deps.clock.now(),
+      }),
+    };
+  }
+
+  private async draftOf(workflow: RunnableWorkflow, run: string, input?: RunInput): Promise<RunDraft> {
+    const { book, unconfirmed, versions } = this.options;
+    const isNew = input?.type === 'arrive' && !unconfirmed.has(run);
+    const { version, state } = isNew ? { version: 0, state: initialRun } : await book.load(run);
+    const trigger = exists(state) ? originOf(state).trigger : input?.type === 'arrive' ? input.origin.trigger : ANY;
+    const deployed = await versions.get(pinnedTo(state) ?? workflow.deploymentId);
+    return new RunDraft(run, version, state, planOf(deployed, trigger));
+  }
+}
+
+/** Trigger of a run that does not exist, for which nothing is decided. */
+const ANY = { type: '' };
+
+const bytesOf = (input: RunInput): number => {
+  if (input.type === 'arrive') return input.event.length;
+  if (input.type !== 'outcome' || input.outcome.kind === 'skipped') return 0;
+  const { exports, props } = input.outcome.result;
+  return Object.values(exports).reduce((sum, text) => sum + text.length, props?.length ?? 0);
+};
+
+/** The same input without what its step left, after the store refused that. */
+const withoutOutcome = (input: WorkflowInput, reason: string): WorkflowInput => {
+  if (input.of !== 'run' || input.input.type !== 'outcome') return input;
+  const error = limitError('payload', `what this step leaves cannot be stored: ${reason}`);
+  return { ...input, input: { ...input.input, outcome: { kind: 'failed', result: NO_RESULT, error } } };
+};

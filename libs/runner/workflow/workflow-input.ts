@@ -1,0 +1,114 @@
+import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
+import { type StepSend } from '#libs/component-model/step-run.js';
+import { type Actor } from '#libs/kernel/events.js';
+import { runIdOf } from '#libs/stream-log/invocations.js';
+import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
+import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
+import { type Input } from '../executable.js';
+import { type Invocation, timeOf } from '../invocation.js';
+
+/** What a workflow decides on. */
+export type WorkflowInput = Input &
+  (
+    | {
+        readonly of: 'run';
+        readonly run: string;
+        readonly input: RunInput;
+        /** Messages of an outcome. */
+        readonly sends?: readonly StepSend[];
+      }
+    /** Runs whose places in the throttle are durable, so that they may start. */
+    | { readonly of: 'starts'; readonly runs: readonly string[]; readonly now: number }
+    /** The settings have changed, or the window of the throttle is over. */
+    | { readonly of: 'review'; readonly now: number }
+    /** A repeat, or an invocation that changes no run. */
+    | { readonly of: 'nothing' }
+  );
+
+type Meaning = { readonly of: 'run'; readonly run: string; readonly input: RunInput } | { readonly of: 'nothing' };
+
+/** What an invocation of a workflow's lane means. */
+export const meaningOf = (invocation: Invocation, now: number): Meaning => {
+  const { headers, record } = invocation;
+  const { run, execution, by } = headers;
+  const number = execution === undefined ? null : Number(execution);
+  const actor = by === undefined ? null : (JSON.parse(by) as Actor);
+  switch (headers.kind) {
+    case 'http':
+    case 'timer':
+    case 'emit':
+    case 'manual':
+      return { of: 'run', run: runIdOf(headers.id), input: arrivalOf(invocation, now) };
+    case 'alarm':
+      if (run === undefined) return { of: 'nothing' };
+      return {
+        of: 'run',
+        run,
+        input: { type: 'alarm', now, execution: number ?? 0, dueAt: Number(headers.due) },
+      };
+    case 'resume':
+      if (run === undefined) return { of: 'nothing' };
+      return {
+        of: 'run',
+        run,
+        input: {
+          type: 'resume',
+          now,
+          execution: number,
+          data: wholeEvent(record.value, bodyRangeOf(record.value, headers.body)),
+          by: actor,
+        },
+      };
+    case 'cancel': {
+      if (run === undefined) return { of: 'nothing' };
+      const reason = number === null ? 'api' : 'cancel_url';
+      return { of: 'run', run, input: { type: 'cancel', now, execution: number, reason, by: actor } };
+    }
+    case 'apphook':
+    case 'hook':
+    case 'settled':
+    case 'delayed':
+    case 'wake':
+      return { of: 'nothing' };
+  }
+};
+
+const SOURCE_TYPES = { http: 'HTTP', timer: 'TIMER', emit: 'COMPONENT', manual: 'MANUAL' } as const;
+
+const arrivalOf = (invocation: Invocation, now: number): RunInput => {
+  const { headers, record } = invocation;
+  const { id, kind, source, workspace, hops, respond } = headers;
+  const run = runIdOf(id);
+  const trigger =
+    headers.trigger === undefined
+      ? { type: 'event', id: headers.emitter ?? null, name: null }
+      : (JSON.parse(headers.trigger) as RunOrigin['trigger']);
+  const notrigger = headers.notrigger === '1';
+  const test = headers.test === '1' || notrigger;
+  return {
+    type: 'arrive',
+    now,
+    place: test ? null : record.offset,
+    event: wholeEvent(record.value, bodyRangeOf(record.value, headers.body)),
+    reused: [],
+    notrigger,
+    origin: {
+      id: run,
+      workflowId: source,
+      ownerId: workspace,
+      trigger,
+      sourceType: SOURCE_TYPES[kind as keyof typeof SOURCE_TYPES],
+      test,
+      verified: headers.verified === '1',
+      replayOf: null,
+      replayFrom: null,
+      replayedBy: null,
+      keyRun: run,
+      traceId: run,
+      hops: Number(hops),
+      arrivedAt: timeOf(invocation),
+      hasCaller: respond !== '',
+      ...(respond === '' ? {} : { caller: { address: respond, invocation: id } }),
+    },
+  };
+};

@@ -1,0 +1,120 @@
+/** Ports that the runs of workflows need, besides those of the runner. */
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
+import { type StepSend } from '#libs/component-model/step-run.js';
+import { type DueStore } from '#libs/due/due-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type SourceDefinition } from '#libs/sources/published.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type Execution } from '#libs/workflow-runs/next-execution.js';
+import { type Outcome } from '#libs/workflow-runs/run-inputs.js';
+import { type RetryPolicy } from '#libs/workflow-runs/run-plan.js';
+import { type HostDeaths } from '../host-deaths.js';
+import { type RunJournal } from '../run-journal.js';
+import { type LogFollower, type Replies, type RunnerLogger, type RunnerMetrics } from '../runner-ports.js';
+
+/** Settings of a workflow that its runs need (docs/reference/workflows.md#settings). */
+export interface RunSettings {
+  /** Null: 30 seconds, or 60 for a run of a timer. */
+  readonly timeoutSeconds: number | null;
+  readonly concurrency: number | null;
+  readonly holdSlot: boolean;
+  readonly throttle: {
+    readonly limit: number;
+    readonly interval: number;
+    readonly unit: 'second' | 'minute' | 'hour';
+  } | null;
+  readonly queueSize: number;
+  readonly autoRetry: { readonly notifyFirstError: boolean; readonly alsoOn: readonly string[] } | null;
+}
+
+export interface RunnableWorkflow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly deploymentId: string;
+  readonly settings: RunSettings;
+}
+
+export interface DeployedStep {
+  readonly namespace: string;
+  /** `c_…`, the same over versions. */
+  readonly id: string;
+  readonly disabled: boolean;
+  /** An expression, with or without braces. */
+  readonly if: string | null;
+  readonly retry: RetryPolicy | null;
+  readonly timeoutSeconds: number | null;
+  /** `stop`, `continue`, or the namespace of a later step. */
+  readonly onError: string;
+  /** A code step gets the variables of the workspace, and shares a process with the others of its workflow. */
+  readonly kind: 'code' | 'action';
+  /** How the component runs. Its props are the literal ones. */
+  readonly definition: SourceDefinition;
+  /** Values that hold expressions, by prop. */
+  readonly open: Readonly<Record<string, unknown>>;
+  readonly propTypes: readonly Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>[];
+}
+
+/** Everything that a run needs of the version that it is pinned to. */
+export interface DeployedVersion {
+  readonly workflowId: string;
+  readonly deploymentId: string;
+  readonly version: number;
+  readonly settings: RunSettings;
+  readonly steps: readonly DeployedStep[];
+}
+
+/** Workflows according to the event log. */
+export interface RunnableWorkflows {
+  /** Undefined for a workflow that is unknown or deleted. */
+  find(workflowId: string): RunnableWorkflow | undefined;
+  /** Undefined when the workflow is unknown or deleted, or never had this version. */
+  version(workflowId: string, deploymentId: string): Promise<DeployedVersion | undefined>;
+}
+
+/** One execution of a step. */
+export interface StepRequest {
+  readonly workspaceId: string;
+  readonly workflowId: string;
+  readonly step: DeployedStep;
+  readonly execution: Execution;
+  /** JSON texts of the members of `steps`, `trigger` included, by namespace. */
+  readonly steps: Readonly<Record<string, string>>;
+  /** `$.context`. */
+  readonly context: Readonly<Record<string, unknown>>;
+  /** Milliseconds of a stretch, for a step that asks for more time. */
+  readonly stretchMs: number;
+  /** Longest time of the execution in milliseconds, however often it asks for more. */
+  readonly mostMs: number;
+  readonly hasCaller: boolean;
+  readonly test: boolean;
+  /** Called with the reply of `$.respond({immediate: true})` while the step runs. */
+  readonly onReply: (reply: HttpReply) => void;
+}
+
+export interface StepEnd {
+  readonly outcome: Outcome;
+  /** Messages that go out once the outcome is durable, in the order of `outcome.result.sends`. */
+  readonly sends: readonly StepSend[];
+}
+
+export interface StepCalls {
+  /** Resolves even when the step fails. Rejects when the platform could not run it, so that it is tried again. */
+  call(request: StepRequest): Promise<StepEnd>;
+}
+
+export interface WorkflowRunnerDependencies {
+  readonly workflows: RunnableWorkflows;
+  readonly steps: StepCalls;
+  readonly journal: RunJournal;
+  readonly due: Pick<DueStore, 'put'>;
+  readonly topics: TopicPolicy;
+  readonly follower: LogFollower;
+  readonly replies: Pick<Replies, 'immediate'>;
+  readonly hostDeaths: HostDeaths;
+  readonly clock: Clock;
+  readonly metrics: Pick<RunnerMetrics, 'platformFailure' | 'run'>;
+  readonly logger: Pick<RunnerLogger, 'debug' | 'info' | 'warn' | 'error'>;
+}

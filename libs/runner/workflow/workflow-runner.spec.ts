@@ -1,0 +1,227 @@
+import { describe, expect, it } from '@jest/globals';
+import { runIdOf } from '#libs/stream-log/invocations.js';
+import { PARTS } from '#libs/workflow-runs/run-state.js';
+import { WorkflowInstallation, failed, step, succeeded, until } from './testing/workflow-world.js';
+
+const stepsOf = (calls: readonly { readonly execution: { readonly namespace: string } }[]): readonly string[] =>
+  calls.map(({ execution }) => execution.namespace);
+
+describe('a workflow', () => {
+  it('runs its steps in order for each event, each with the outcomes of those before', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')]);
+    const { runner, calls } = await installation.process(({ execution }) =>
+      succeeded({ exports: { $return_value: `"of ${execution.namespace}"` } }),
+    );
+    await runner.accept([installation.event(0), installation.event(1)]);
+    await until(() => installation.statusOf(1) === 'succeeded' && installation.statusOf(0) === 'succeeded');
+    expect(installation.acked).toEqual([0, 1]);
+    const second = calls.find(
+      ({ execution, context }) => execution.namespace === 'b' && context['id'] === runIdOf('inv_0'),
+    );
+    expect(second?.steps['a']).toBe('{"$return_value":"of a"}');
+    expect(JSON.parse(second?.steps['trigger'] ?? '')).toMatchObject({ event: { n: 0 }, context: { hops: 0 } });
+    expect(second?.context).toMatchObject({ workflow_id: 'p_1', JIT: false, run: { runs: 1, attempt: 1 } });
+    expect(installation.run(0).parts[PARTS.exports('b')]).toBe('{"$return_value":"of b"}');
+    await until(() => installation.journal.states.size === 1);
+  });
+
+  it('gives the history every version of a run, without a gap', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')]);
+    const { runner } = await installation.process(() => succeeded());
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.statusOf(0) === 'succeeded');
+    expect(installation.changesOf(0).map(({ version }) => version)).toEqual([1, 2, 3]);
+  });
+
+  it('ends a run whose step fails, and tells it on $errors', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')]);
+    const { runner, calls } = await installation.process(() => failed());
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.statusOf(0) === 'failed');
+    expect(stepsOf(calls)).toEqual(['a']);
+    expect(installation.errors()).toMatchObject([
+      { original_event: { n: 0 }, original_context: { source_type: 'HTTP' }, error: { code: 'E_X', cellId: 'c_a' } },
+    ]);
+  });
+
+  it('emits what a step sends, also one that failed', async () => {
+    const emit = { kind: 'emit', event: '{"a":1}' } as const;
+    const sent = { sends: [{ kind: 'emit', bytes: 7 }] } as const;
+    const installation = new WorkflowInstallation([step('a', { onError: 'continue' }), step('b')]);
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    const throws = failed();
+    calls[0]?.end(throws.kind === 'failed' ? { ...throws, result: { ...throws.result, ...sent } } : throws, [emit]);
+    await until(() => calls.length === 2);
+    calls[1]?.end(succeeded(sent), [emit]);
+    await until(() => installation.statusOf(0) === 'succeeded');
+    const emits = installation.journal.records.filter(({ topic }) => topic === 'emits.p_1');
+    expect(emits.map(({ headers, value }) => [headers['channel'], value])).toEqual([
+      ['', '{"a":1}'],
+      ['', '{"a":1}'],
+    ]);
+    expect(new Set(emits.map(({ headers }) => headers['emit'])).size).toBe(2);
+    expect(installation.journal.laneOf('p_1').lastEventId).toBe(emits[1]?.headers['id']);
+  });
+
+  it('drops an event that arrives while it is inactive, and one that is for a deleted workflow', async () => {
+    const installation = new WorkflowInstallation();
+    const { runner } = await installation.process(() => succeeded());
+    const { workflow } = installation;
+    installation.workflow = workflow && { ...workflow, active: false };
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.acked.length === 1);
+    installation.workflow = undefined;
+    await runner.accept([installation.event(1)]);
+    await until(() => installation.acked.length === 2);
+    expect(installation.journal.records).toEqual([]);
+  });
+
+  it('keeps a run that nothing may execute, and executes nothing', async () => {
+    const installation = new WorkflowInstallation();
+    const { runner, calls } = await installation.process(() => succeeded());
+    await runner.accept([installation.event(0, { notrigger: '1' })]);
+    await until(() => installation.statusOf(0) === 'exited');
+    expect(calls).toEqual([]);
+  });
+
+  it('finishes a run with the version with which it began', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')], { concurrency: 1 });
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0), installation.event(1)]);
+    await until(() => calls.length === 1);
+    installation.deploy('d_2', [step('c')], { concurrency: 1 });
+    calls[0]?.end(succeeded());
+    await until(() => calls.length === 2);
+    calls[1]?.end(succeeded());
+    await until(() => calls.length === 3);
+    expect(stepsOf(calls)).toEqual(['a', 'b', 'c']);
+    calls[2]?.end(succeeded());
+    await until(() => installation.statusOf(1) === 'succeeded');
+    expect([0, 1].map((offset) => installation.run(offset).head.version?.version)).toEqual([1, 2]);
+  });
+
+  it('goes on after a wait when its alarm comes, and not by an earlier alarm', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')]);
+    const { runner, calls } = await installation.process(({ execution }) =>
+      execution.namespace === 'a'
+        ? ({ ...succeeded(), kind: 'succeeded', flow: { kind: 'delay', ms: 500 } } as never)
+        : succeeded(),
+    );
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.statusOf(0) === 'waiting');
+    expect(await installation.alarms(1)).toEqual([]);
+    expect(runner.retire()).toBe(true);
+    installation.now += 500;
+    const after = await installation.process(() => succeeded());
+    await after.runner.accept(await installation.alarms(1));
+    await until(() => installation.statusOf(0) === 'succeeded');
+    expect([stepsOf(calls), stepsOf(after.calls)]).toEqual([['a'], ['b']]);
+    await after.runner.accept(await installation.alarms(2));
+    await until(() => installation.acked.length === 3);
+    expect(installation.changesOf(0).map(({ version }) => version)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('cancels a run while its step executes, and drops the outcome of that step', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')]);
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    await runner.accept([installation.event(1, { kind: 'cancel', run: runIdOf('inv_0') })]);
+    await until(() => installation.statusOf(0) === 'cancelled');
+    calls[0]?.end(succeeded({ exports: { x: '1' } }));
+    await runner.close();
+    expect(installation.statusOf(0)).toBe('cancelled');
+    expect(installation.run(0).parts[PARTS.exports('a')]).toBeUndefined();
+    expect(stepsOf(calls)).toEqual(['a']);
+  });
+});
+
+describe('a caller', () => {
+  const asked = { respond: 'here' } as const;
+  const reply = { status: 201, headers: {}, body: 'made', base64: false };
+
+  it('gets what the run responds, once the run has ended', async () => {
+    const installation = new WorkflowInstallation();
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0, asked)]);
+    await until(() => calls.length === 1);
+    expect(installation.replies).toEqual([]);
+    calls[0]?.end(succeeded({ reply: { status: 201, text: JSON.stringify(reply), sentAt: null } }));
+    await until(() => installation.replies.length === 1);
+    expect(installation.replies).toEqual([['inv_0', reply]]);
+    expect(installation.statusOf(0)).toBe('succeeded');
+  });
+
+  it('is told when a run ends, fails or waits without a response, and when the queue is full', async () => {
+    const installation = new WorkflowInstallation([step('a')], { concurrency: 1, queueSize: 1 });
+    const { runner, calls } = await installation.process();
+    await runner.accept([0, 1, 2].map((offset) => installation.event(offset, asked)));
+    await until(() => installation.replies.length === 1);
+    calls[0]?.end(failed());
+    await until(() => calls.length === 2);
+    calls[1]?.end({ ...succeeded(), flow: { kind: 'delay', ms: 1 } } as never);
+    await until(() => installation.replies.length === 3);
+    expect(installation.replies.map(([id, { status, body }]) => [id, status, body])).toEqual([
+      ['inv_2', 503, expect.stringContaining('queue_full')],
+      ['inv_0', 400, 'No $.respond called in workflow'],
+      ['inv_1', 400, '$.respond() not called for this invocation'],
+    ]);
+  });
+});
+
+describe('runs of one workflow', () => {
+  it('start in the order of their events, no more at once than may', async () => {
+    const installation = new WorkflowInstallation([step('a')], { concurrency: 1 });
+    const { runner, calls } = await installation.process();
+    await runner.accept(Array.from({ length: 10 }, (_, offset) => installation.event(offset)));
+    for (let n = 1; n <= 10; n++) {
+      await until(() => calls.length === n);
+      expect(
+        Array.from({ length: 10 }, (_, offset) => installation.statusOf(offset)).filter((s) => s === 'running'),
+      ).toHaveLength(1);
+      calls[n - 1]?.end(succeeded());
+    }
+    await until(() => installation.statusOf(9) === 'succeeded');
+    expect(calls.map(({ context }) => context['id'])).toEqual(
+      Array.from({ length: 10 }, (_, n) => runIdOf(`inv_${n}`)),
+    );
+  });
+
+  it('are refused beyond the queue, and keep their events', async () => {
+    const installation = new WorkflowInstallation([step('a')], { concurrency: 1, queueSize: 1 });
+    const { runner } = await installation.process();
+    await runner.accept([0, 1, 2].map((offset) => installation.event(offset)));
+    await until(() => installation.statusOf(2) === 'failed');
+    expect([0, 1].map((offset) => installation.statusOf(offset))).toEqual(['running', 'queued']);
+    expect(installation.errors()).toMatchObject([{ error: { code: 'EventQueueFull', cellId: null } }]);
+    expect(installation.run(2).parts[PARTS.event]).toBe('{"n":2}');
+  });
+
+  it('start when the throttle lets them, whose places are stored before the starts', async () => {
+    const throttle = { limit: 2, interval: 60, unit: 'second' } as const;
+    const installation = new WorkflowInstallation([step('a')], { throttle });
+    const { runner, calls } = await installation.process(() => succeeded());
+    await runner.accept([0, 1, 2].map((offset) => installation.event(offset)));
+    await until(() => installation.statusOf(1) === 'succeeded');
+    const names = installation.journal.commits.map(({ run, parts }) =>
+      run === undefined ? Object.keys(parts).join() : 'run',
+    );
+    expect(names.indexOf('throttle')).toBe(3);
+    expect(installation.changesOf(0).map(({ head }) => head.status)).toEqual(['queued', 'running', 'succeeded']);
+    expect([calls.length, installation.statusOf(2)]).toEqual([2, 'queued']);
+    installation.now += 60_000;
+    await until(() => installation.statusOf(2) === 'succeeded');
+  });
+
+  it('start when the settings that held them back have changed', async () => {
+    const throttle = { limit: 0, interval: 1, unit: 'second' } as const;
+    const installation = new WorkflowInstallation([step('a')], { throttle });
+    const { runner } = await installation.process(() => succeeded());
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.statusOf(0) === 'queued');
+    installation.deploy('d_2', [step('a')]);
+    await until(() => installation.statusOf(0) === 'succeeded');
+  });
+});
