@@ -1,5 +1,5 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { LEAST_EPOCH_SECONDS, momentOf } from '../moment.js';
+import { LEAST_EPOCH_SECONDS, momentOf } from '#libs/http/moment.js';
 
 /** A point in a resource's history: a revision, or a time in epoch milliseconds, inclusive. */
 export type At = { readonly revision: bigint } | { readonly time: number };

@@ -24,7 +24,7 @@ import { memberOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type PageQuery } from '#libs/kernel/read-model-store.js';
 import { masked } from '../get-audit/masked.js';
-import { type Moment, momentOf } from '../moment.js';
+import { momentsIn } from '#libs/http/moment.js';
 import { sortWithin } from '../read-models/workspace-audit.projection.js';
 import { type AuditedEvent, ListWorkspaceAudit } from './list-workspace-audit.query.js';
 
@@ -169,26 +169,8 @@ const tooManyExports = (): DomainError =>
 type Which = Pick<PageQuery, 'where' | 'from' | 'to'>;
 
 const whichOf = (workspaceId: string, params: Parameters): Which => {
-  const [since, until] = [momentIn(params, 'since')?.first, momentIn(params, 'until')?.last];
-  if (since !== undefined && until !== undefined && since > until) {
-    const [first, last] = [new Date(since).toISOString(), new Date(until).toISOString()];
-    throw new DomainError(
-      'request.invalid_parameter',
-      `parameter since must not be after until; got ${first}, which is after ${last}`,
-      { field: 'since', actual: first, until: last },
-    );
-  }
+  const { since, until } = momentsIn(params);
   return { where: whereOf(workspaceId, params), ...sortWithin(since, until) };
-};
-
-const momentIn = (params: Parameters, name: 'since' | 'until'): Moment | undefined => {
-  const given = params[name];
-  if (given === undefined || given === null || given === '') return undefined;
-  const moment = typeof given === 'string' || typeof given === 'number' ? momentOf(String(given)) : undefined;
-  if (moment) return moment;
-  const actual = describe(given);
-  const message = `parameter ${name} must be a time in epoch seconds or milliseconds, or an ISO 8601 time; got ${String(actual)}`;
-  throw new DomainError('request.invalid_parameter', message, { field: name, actual });
 };
 
 const whereOf = (workspaceId: string, params: Parameters): Readonly<Record<string, string>> => {

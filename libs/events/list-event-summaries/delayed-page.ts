@@ -1,6 +1,6 @@
 import { type DelayedEvent, type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
-import { truncateJson } from '../domain/truncate-event.js';
+import { truncateJson } from '#libs/http/truncate-event.js';
 import { bytesShown, type ListedEvent, type Shown } from '../event-summary.js';
 import { MAX_SHORT_BYTES } from '../read-models/event-summaries.projection.js';
 import { type EventsPage } from './list-event-summaries.query.js';

@@ -4,7 +4,7 @@ import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
-import { truncateJson } from '../domain/truncate-event.js';
+import { truncateJson } from '#libs/http/truncate-event.js';
 import { type KeptEvents } from '../ports.js';
 
 /** Largest event in a list, in bytes of JSON. */

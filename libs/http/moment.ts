@@ -1,3 +1,6 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { describe, type Parameters } from './parameters.js';
+
 /** A time with the precision of its text, as a range of epoch milliseconds. Both ends are included. */
 export interface Moment {
   readonly first: number;
@@ -35,3 +38,27 @@ const moment = (first: number, precision: Moment['precision']): Moment => ({
   last: first + LENGTH_MS[precision] - 1,
   precision,
 });
+
+/** Reads `since` and `until` as epoch milliseconds, both included. Throws request.invalid_parameter. */
+export const momentsIn = (params: Parameters): { readonly since?: number; readonly until?: number } => {
+  const [since, until] = [momentIn(params, 'since')?.first, momentIn(params, 'until')?.last];
+  if (since !== undefined && until !== undefined && since > until) {
+    const [first, last] = [new Date(since).toISOString(), new Date(until).toISOString()];
+    throw new DomainError(
+      'request.invalid_parameter',
+      `parameter since must not be after until; got ${first}, which is after ${last}`,
+      { field: 'since', actual: first, until: last },
+    );
+  }
+  return { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
+};
+
+const momentIn = (params: Parameters, name: 'since' | 'until'): Moment | undefined => {
+  const given = params[name];
+  if (given === undefined || given === null || given === '') return undefined;
+  const moment = typeof given === 'string' || typeof given === 'number' ? momentOf(String(given)) : undefined;
+  if (moment) return moment;
+  const actual = describe(given);
+  const message = `parameter ${name} must be a time in epoch seconds or milliseconds, or an ISO 8601 time; got ${String(actual)}`;
+  throw new DomainError('request.invalid_parameter', message, { field: name, actual });
+};
