@@ -10,6 +10,7 @@ const contexts = [
   'events',
   'audit',
   'workflows',
+  'workflow-history',
   'accounts',
   'notifications',
   'variables',
@@ -47,6 +48,7 @@ const rooms = {
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
   workflows: ['component-model', 'components', 'http', 'kernel', 'sources'],
+  'workflow-history': ['http', 'kernel', 'stream-log', 'workflow-runs'],
   webhooks: ['http', 'kernel', 'stream-log'],
   'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks'],
@@ -82,6 +84,8 @@ const rooms = {
     'scheduling',
     'stream-log',
     'tenancy',
+    'workflow-history',
+    'workflow-runs',
   ],
   // What the apps are put together from.
   hosting: ['config', 'http', 'kernel', 'sandbox', 'stream-log', 'telemetry'],
@@ -103,7 +107,7 @@ const rooms = {
       'stream-log',
       'subscriptions',
     ],
-    ...['telemetry', 'tenancy', 'variables', 'webhooks', 'workflows'],
+    ...['telemetry', 'tenancy', 'variables', 'webhooks', 'workflow-history', 'workflows'],
   ],
   archive: [
     'cluster',

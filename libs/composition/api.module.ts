@@ -109,6 +109,8 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     sendsEmail: config.smtpUrl !== null,
     definitionReader: options.definitions,
     triggerReferences: triggerReferences(views.resources),
+    // No workflow can be deployed yet.
+    runnableWorkflows: { find: () => undefined, version: async () => undefined },
   };
 };
 

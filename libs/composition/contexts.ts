@@ -20,6 +20,7 @@ import { subscriptionsContext } from '#libs/subscriptions/index.js';
 import { tenancyContext } from '#libs/tenancy/index.js';
 import { variablesContext } from '#libs/variables/index.js';
 import { webhooksContext } from '#libs/webhooks/index.js';
+import { workflowHistoryContext } from '#libs/workflow-history/index.js';
 import { workflowsContext } from '#libs/workflows/index.js';
 
 /** Every context, in the only list. The functions below select what a role needs. */
@@ -35,6 +36,7 @@ export const contexts = [
   notificationsContext,
   actionsContext,
   workflowsContext,
+  workflowHistoryContext,
   eventsContext,
   auditContext,
   routingContext,

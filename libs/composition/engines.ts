@@ -16,6 +16,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
+import { type RunHistory } from '#libs/workflow-history/run-history.js';
 
 /** Every port that the roles use, independent of the engine behind it. */
 export interface Engines {
@@ -25,6 +26,7 @@ export interface Engines {
   readonly lanes?: LaneWrites;
   readonly log: StreamLog;
   readonly journal: RunJournal;
+  readonly runHistory: RunHistory;
   readonly due: DueStore;
   readonly delayed: DelayedEvents;
   readonly ticks: TickStore;

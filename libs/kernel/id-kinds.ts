@@ -8,6 +8,7 @@ export const ID_KINDS = {
   asub: 'an auto-subscription',
   rpl: 'a replay',
   p: 'a workflow',
+  run: 'a run',
   o: 'a workspace',
   u: 'a user',
   key: 'an API key',

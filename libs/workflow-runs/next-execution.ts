@@ -1,5 +1,5 @@
 import { PARTS, type RunState, originOf, outcomeOf } from './run-state.js';
-import { type RunPlan } from './run-plan.js';
+import { type NamedSteps, type RunPlan } from './run-plan.js';
 
 /** What must run now, and what its code is given beside the trigger and the steps before it. */
 export interface Execution {
@@ -56,7 +56,7 @@ const HIDDEN = '********';
  * Members of `steps` by namespace, as JSON texts: the exports of a step and what became of it. Skipped steps and those
  * that have not run are absent.
  */
-export const stepTexts = (plan: RunPlan, state: RunState): ReadonlyMap<string, string> => {
+export const stepTexts = (plan: NamedSteps, state: RunState): ReadonlyMap<string, string> => {
   const texts = new Map<string, string>();
   for (const { namespace } of plan.steps) {
     const outcome = outcomeOf(state, namespace);

@@ -39,6 +39,11 @@ export interface RunPlan {
   readonly steps: readonly PlannedStep[];
 }
 
+/** What records of a run need to know of its plan. */
+export interface NamedSteps {
+  readonly steps: readonly Pick<PlannedStep, 'namespace' | 'id'>[];
+}
+
 const AUTO_RETRY = { maxRetries: 8, delaySeconds: 141, backoff: 'exponential' } as const;
 
 export const retryPolicyOf = ({ retry }: PlannedStep, { autoRetry }: RunPlan): RetryPolicy | null =>

@@ -1,13 +1,13 @@
 import { type LogLine, type UserError, causesOf } from '#libs/component-model/run-output.js';
 import { type Actor } from '#libs/kernel/events.js';
 import { stepTexts } from './next-execution.js';
-import { type RunPlan } from './run-plan.js';
+import { type NamedSteps } from './run-plan.js';
 import { PARTS, type RunState, originOf, outcomeOf, runErrorOf } from './run-state.js';
 
 const shownActor = (actor: Actor | null): { readonly user_id: string; readonly api_key_id: string | null } | null =>
   actor && { user_id: actor.userId, api_key_id: actor.apiKeyId };
 
-const shownError = (error: UserError, namespace: string | null, plan: RunPlan, at: number) => ({
+const shownError = (error: UserError, namespace: string | null, plan: NamedSteps, at: number) => ({
   code: error.code,
   name: error.name,
   message: error.message,
@@ -19,7 +19,7 @@ const shownError = (error: UserError, namespace: string | null, plan: RunPlan, a
 });
 
 /** The run as lists show it. Its durations hold no execution that is still running. */
-export const runRecord = (plan: RunPlan, state: RunState, workflowName: string) => {
+export const runRecord = (plan: NamedSteps, state: RunState, workflowName: string) => {
   const { head, parts } = state;
   const origin = originOf(state);
   const error = runErrorOf(state);
@@ -77,7 +77,7 @@ const stateOf = (
 };
 
 /** All steps of the version, in order, with whole values. */
-export const stepRecords = (plan: RunPlan, state: RunState) => {
+export const stepRecords = (plan: NamedSteps, state: RunState) => {
   const { head, parts } = state;
   const texts = stepTexts(plan, state);
   const failed = runErrorOf(state)?.namespace ?? null;

@@ -28,6 +28,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
+import { recordRuns } from '#libs/workflow-history/index.js';
 import { type OneProcess } from './one-process.js';
 
 /** Services of the roles for the API and the reactions. */
@@ -65,6 +66,9 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   const relay = new ResponseRelay();
 
   const streams = await startStreamReadModels(own, onFailure);
+  const runs = await recordRuns({ ...plane.engines, logger: own.logger });
+  own.closing('run history', () => runs.close());
+  own.countBacklog('run_history', () => runs.backlog());
   const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress });
   const router = await startRouterRole(own, { backlog, table, room });
   backlog.bind({ worker, router });

@@ -1,5 +1,6 @@
 import { readModelsApplied } from '#libs/cluster/cluster.js';
 import { LeasedReaders } from '#libs/cluster/leased-readers.js';
+import { recordRuns } from '#libs/workflow-history/index.js';
 import { projections, reactorsOf } from '../contexts.js';
 import { cleanUpPorts, reactorPorts } from '../reactions.js';
 import { readModelsIn, streamReadModels } from '../read-models.js';
@@ -28,11 +29,13 @@ export const leasedReaders = (
 };
 
 /** Role `projector`, step 6 of the path of an event: read models and reactions. */
-export const startProjectorRole = (role: Role): void => {
-  const { metrics, readiness, reporter, closing } = role;
+export const startProjectorRole = async (role: Role): Promise<void> => {
+  const { metrics, readiness, reporter, closing, plane, logger } = role;
   const readers = leasedReaders(role);
   readers.start();
   closing('read models', () => readers.close());
+  const runs = await recordRuns({ ...plane.engines, logger });
+  closing('run history', () => runs.close());
 
   reporter.follows(() => readers.position());
   watchReaders({ metrics, readiness }, () => readers.status());
@@ -40,5 +43,9 @@ export const startProjectorRole = (role: Role): void => {
   metrics.sampled('sluice_projection_lanes', 'Lanes of event summaries and attempts that this process writes', () =>
     readers.lanes(),
   );
-  metrics.sampled('sluice_projections_backlog', 'Records not yet in the read models', () => readers.backlog());
+  metrics.sampled(
+    'sluice_projections_backlog',
+    'Records not yet in the read models',
+    () => readers.backlog() + runs.backlog(),
+  );
 };

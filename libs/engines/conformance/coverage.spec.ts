@@ -12,6 +12,7 @@ const PORTS = [
   'LaneWrites',
   'StreamLog',
   'RunJournal',
+  'RunHistory',
   'Vault',
   'BlobStore',
   'DueStore',

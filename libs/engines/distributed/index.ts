@@ -66,7 +66,8 @@ export const openDistributed = async (options: DistributedOptions) => {
   const [eventStore, kafka, documents] = await Promise.all([events, log, mongo]);
   const following = await awaiting('MongoDB', () => followServerTime(clock, () => documents.serverTime()));
   const journal = await awaiting('MongoDB', () => documents.openJournal(kafka, { relaysLeftOutboxes }));
-  const { readModels, lanes, due, delayed, ticks, vault, blobs, usage, records, leases, registry } = documents;
+  const { readModels, lanes, due, delayed, ticks, vault, blobs, usage, records, runHistory, leases, registry } =
+    documents;
   return {
     events: new LargeData(eventStore, blobs),
     log: kafka,
@@ -80,17 +81,14 @@ export const openDistributed = async (options: DistributedOptions) => {
     blobs,
     usage,
     records,
+    runHistory,
     leases,
     registry,
     clock,
     faultOf: faultOf(kafkaFault, mongoFault, eventStoreFault),
     skipped: () => kafka.skipped(),
     inHand: () => kafka.inHand(),
-    checks: [
-      { name: 'EventStoreDB', ping: () => eventStore.ping() },
-      { name: 'MongoDB', ping: () => documents.ping() },
-      { name: 'Kafka', ping: () => kafka.ping() },
-    ],
+    checks: [checked('EventStoreDB', eventStore), checked('MongoDB', documents), checked('Kafka', kafka)],
     async close(): Promise<void> {
       following.stop();
       faults.close();
@@ -101,6 +99,8 @@ export const openDistributed = async (options: DistributedOptions) => {
     },
   };
 };
+
+const checked = (name: string, engine: { ping(): Promise<void> }) => ({ name, ping: () => engine.ping() });
 
 const openLog = (
   { config, clientId, retentionOf, onWarning }: DistributedOptions,

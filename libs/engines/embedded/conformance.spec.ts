@@ -8,6 +8,7 @@ import { type MakeHarness } from '../conformance/harness.js';
 import { describeLeases } from '../conformance/leases.suite.js';
 import { describeProcessRegistry } from '../conformance/process-registry.suite.js';
 import { describeReadModelStore } from '../conformance/read-model-store.suite.js';
+import { describeRunHistory } from '../conformance/run-history.suite.js';
 import { describeRunJournal } from '../conformance/run-journal.suite.js';
 import { describeDueStore } from '../conformance/due-store.suite.js';
 import {
@@ -66,6 +67,10 @@ describeReadModelStore(
 describeRunJournal(
   'embedded',
   harness(({ journal, log }) => ({ journal, log })),
+);
+describeRunHistory(
+  'embedded',
+  harness((engines) => engines.runHistory),
 );
 describeStreamLog(
   'embedded',

@@ -16,6 +16,7 @@ import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type RunHistory } from '#libs/workflow-history/run-history.js';
 import { faultOf } from '../faults.js';
 import { embeddedFault } from './faults.js';
 import { checkBeforeOpening } from './place.js';
@@ -28,6 +29,7 @@ import { EmbeddedEventStore } from './events/event-store.js';
 import { EmbeddedLeases } from './stores/leases.js';
 import { EmbeddedProcessRegistry } from './stores/process-registry.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
+import { EmbeddedRunHistory } from './stores/run-history.js';
 import { EmbeddedRunJournal } from './runs/run-journal.js';
 import { Checkpoints, type CheckpointFigures, type LargeLog } from './writer/checkpoints.js';
 import { FILES, type FileName } from './writer/schema.js';
@@ -77,6 +79,7 @@ export interface EmbeddedEngines {
   readonly readModels: ReadModelStore;
   readonly log: StreamLog;
   readonly journal: RunJournal;
+  readonly runHistory: RunHistory;
   readonly due: DueStore & Pick<EmbeddedDueStore, 'bytesOf'>;
   readonly delayed: DelayedEvents;
   readonly ticks: TickStore;
@@ -177,6 +180,7 @@ const assemble = (
     readModels: new EmbeddedReadModelStore(writer, readers.read),
     log,
     journal: new EmbeddedRunJournal(writer, readers.data, log, clock),
+    runHistory: new EmbeddedRunHistory(writer, readers.data),
     due: new EmbeddedDueStore(writer, readers.data),
     delayed: new EmbeddedDelayedEvents(writer, readers.data),
     ticks: new EmbeddedTickStore(writer, readers.data),

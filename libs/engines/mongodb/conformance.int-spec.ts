@@ -6,6 +6,8 @@ import { describeProcessRegistry, type RegistryUnderTest } from '../conformance/
 import { describeLaneWrites } from '../conformance/lane-writes.suite.js';
 import { describeReadModelStore } from '../conformance/read-model-store.suite.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { describeRunHistory } from '../conformance/run-history.suite.js';
+import { MongoRunHistory } from './stores/run-history.js';
 import { MongoDataStoreRecords } from './stores/data-store-records.js';
 import { MongoLeases } from './stores/leases.js';
 import { MongoProcessRegistry } from './stores/process-registry.js';
@@ -49,6 +51,19 @@ describeDataStoreRecords(
   'mongodb',
   harness((db) => new MongoDataStoreRecords(db, SMALL_STORES)),
 );
+
+describeRunHistory('mongodb', async () => {
+  const { db, drop } = await openTestDatabase();
+  const open = (): MongoRunHistory => new MongoRunHistory(db);
+  await open().ensureIndexes();
+  const made = {
+    port: open(),
+    reopen: async () => (made.port = open()),
+    flush: () => Promise.resolve(),
+    close: drop,
+  };
+  return made;
+});
 
 const TTL_MS = 5_000;
 

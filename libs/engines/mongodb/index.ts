@@ -13,6 +13,7 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type UsageStore } from '#libs/tenancy/published.js';
+import { type RunHistory } from '#libs/workflow-history/run-history.js';
 import { MongoBlobStore } from './stores/blob-store.js';
 import { MongoDataStoreRecords } from './stores/data-store-records.js';
 import { connectMongo, type MongoConnection } from './connect.js';
@@ -21,6 +22,7 @@ import { MongoDueStore } from './stores/due-store.js';
 import { MongoLeases } from './stores/leases.js';
 import { MongoProcessRegistry } from './stores/process-registry.js';
 import { MongoReadModelStore } from './read-models/read-model-store.js';
+import { MongoRunHistory } from './stores/run-history.js';
 import { MongoRunJournal } from './runs/run-journal.js';
 import { MongoTickStore } from './stores/tick-store.js';
 import { MongoUsageStore } from './stores/usage-store.js';
@@ -61,6 +63,7 @@ export interface MongoEngines {
   readonly blobs: BlobStore;
   readonly usage: UsageStore;
   readonly records: DataStoreRecords;
+  readonly runHistory: RunHistory;
   readonly leases: Leases;
   readonly registry: ProcessRegistry;
   /** Call it once. The outboxes are published to `log`, which must stay open longer than this. */
@@ -100,6 +103,8 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   await records.ensureIndexes();
   const blobs = new MongoBlobStore(db, cacheDir);
   await blobs.ensureIndexes();
+  const runHistory = new MongoRunHistory(db);
+  await runHistory.ensureIndexes();
   const leases = new MongoLeases(beats, { ttlMs: leaseMs, onWarning });
   let journal: MongoRunJournal | undefined;
   const end = async (): Promise<void> => {
@@ -121,6 +126,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     blobs,
     usage: new MongoUsageStore(db),
     records,
+    runHistory,
     leases,
     registry: new MongoProcessRegistry(beats),
     async openJournal(log, { relaysLeftOutboxes = false } = {}) {

@@ -68,6 +68,9 @@ export interface Ops {
   /** Both remove a bounded number of records and return that number. */
   store_clear: { args: string; result: number };
   store_expire: { args: number; result: number };
+  /** The result has the ids of the runs that had another version, and were not written. */
+  history_put: { args: readonly HistoryWrite[]; result: readonly string[] };
+  history_remove: { args: readonly string[]; result: null };
   register: { args: CollectionSchema; result: number };
   apply: {
     args: {
@@ -83,6 +86,19 @@ export interface Ops {
   activate: { args: { schema: CollectionSchema; generation: number }; result: null };
   /** Drops every generation but the active one. */
   prune: { args: CollectionSchema; result: null };
+}
+
+export interface HistoryWrite {
+  id: string;
+  expected: number;
+  /** Of a new run. */
+  arrivedAt: number;
+  /** By column of run_history. */
+  columns: Readonly<Record<string, string | number | null>>;
+  /** `[name, text or null, …]` */
+  texts: readonly (string | null)[];
+  /** Undefined when they have not changed. */
+  words?: string;
 }
 
 /** Record of a data store that is written, and the limits that apply. */
@@ -132,6 +148,8 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   store_delete: 'data',
   store_clear: 'data',
   store_expire: 'data',
+  history_put: 'data',
+  history_remove: 'data',
   register: 'read',
   apply: 'read',
   begin: 'read',

@@ -9,7 +9,7 @@ export const FILES: readonly FileName[] = ['events', 'data', 'read'];
 export const synchronousOf = (file: FileName): 'FULL' | 'NORMAL' => (file === 'read' ? 'NORMAL' : 'FULL');
 
 /** Number of the schema of all files. Raise it when the tables of one change. */
-export const SCHEMA = 3;
+export const SCHEMA = 4;
 
 const EVENTS = `
   CREATE TABLE events(
@@ -68,7 +68,32 @@ const DATA = `
   CREATE INDEX store_records_by_end ON store_records(expires_at) WHERE expires_at IS NOT NULL;
   CREATE TABLE store_sizes(
     store TEXT PRIMARY KEY, workspace TEXT NOT NULL, keys INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE INDEX store_sizes_by_workspace ON store_sizes(workspace, bytes);`;
+  CREATE INDEX store_sizes_by_workspace ON store_sizes(workspace, bytes);
+
+  -- Runs of workflows as users read them (workflow-history/run-history.ts). A place grows with the arrival. The indexes
+  -- hold what lists filter by, so rows that do not match are passed over in the index. Most runs succeed, so the others
+  -- have an index of their own.
+  CREATE TABLE run_history(
+    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, workflow TEXT NOT NULL, workspace TEXT NOT NULL,
+    version INTEGER NOT NULL, state TEXT NOT NULL, test INTEGER NOT NULL, trigger_type TEXT NOT NULL,
+    trigger_name TEXT, deployed INTEGER, trace TEXT NOT NULL, replay_of TEXT, ended INTEGER, bytes INTEGER NOT NULL,
+    head TEXT NOT NULL, origin TEXT NOT NULL, end_text TEXT, summaries TEXT NOT NULL);
+  CREATE INDEX run_history_by_workflow
+    ON run_history(workflow, place, test, state, trigger_type, trigger_name, deployed);
+  CREATE INDEX run_history_by_workspace
+    ON run_history(workspace, place, test, state, trigger_type, trigger_name, deployed, ended, bytes);
+  CREATE INDEX run_history_not_succeeded_by_workflow
+    ON run_history(workflow, place, state, test) WHERE state <> 'succeeded';
+  CREATE INDEX run_history_not_succeeded_by_workspace
+    ON run_history(workspace, place, state, test) WHERE state <> 'succeeded';
+  CREATE INDEX run_history_by_trace ON run_history(trace) WHERE trace <> id;
+  CREATE INDEX run_history_by_replayed ON run_history(replay_of) WHERE replay_of IS NOT NULL;
+  CREATE TABLE run_history_texts(
+    place INTEGER NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (place, name));
+  -- The words of a run, and its workflow and workspace with a \`_\` before them, which no word has.
+  CREATE VIRTUAL TABLE run_history_words USING fts5(
+    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3',
+    tokenize = "unicode61 remove_diacritics 0 tokenchars '_'");`;
 
 const READ = `
   CREATE TABLE collections(

@@ -12,6 +12,7 @@ import { ensureSchema, synchronousOf, type FileName } from './schema.js';
 import { delayedOperations } from '../stores/delayed-operations.js';
 import { dueOperations } from '../stores/due-operations.js';
 import { dataStoreOperations } from '../stores/data-store-operations.js';
+import { historyOperations } from '../stores/history-operations.js';
 import { smallOperations } from '../stores/small-operations.js';
 import { Database, isNoSpace } from './sqlite-driver.js';
 import { WalSignals } from './wal-signals.js';
@@ -39,6 +40,7 @@ const operationsOf = (file: FileName, db: Database): FileOperations => {
           dueOperations(db),
           delayedOperations(db),
           dataStoreOperations(db),
+          historyOperations(db),
         ],
       ]);
     }

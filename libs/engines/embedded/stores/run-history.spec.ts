@@ -1,0 +1,51 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { type RunFilter } from '#libs/workflow-history/run-history.js';
+import { enginesForEach } from '../testing/engines-for-each.js';
+import { Database } from '../writer/sqlite-driver.js';
+import { pageSql, totalSql } from './history-pages.js';
+
+const installation = enginesForEach('history');
+const OF = { of: { workflowId: 'p_1' } };
+
+describe('a list of runs', () => {
+  beforeEach(async () => void (await installation.open()));
+  const plansOf = (filter: Partial<RunFilter>): string => {
+    const db = new Database(join(installation.dataDir, 'data.db'), { readOnly: true });
+    const scope = { workflow: 'p_1' };
+    const asked = [pageSql(scope, { ...OF, ...filter, limit: 10 }), totalSql(scope, { ...OF, ...filter })];
+    const plans = asked.map(({ text, values }) =>
+      db
+        .sql(`EXPLAIN QUERY PLAN ${text}`)
+        .all<{ detail: string }>(...values)
+        .map(({ detail }) => detail)
+        .join('; '),
+    );
+    db.close();
+    return plans.join('\n');
+  };
+
+  it('reads its page in the order of an index, and counts in the index alone', () => {
+    const plans = plansOf({ test: false, trigger: 'http', version: 2, since: 1_000 });
+    expect(plans).not.toContain('TEMP B-TREE');
+    expect(plans.split('\n')).toEqual([
+      expect.stringContaining('USING INDEX run_history_by_workflow (workflow=? AND place>? AND place<?)'),
+      expect.stringContaining('USING COVERING INDEX run_history_by_workflow (workflow=? AND place>? AND place<?)'),
+    ]);
+  });
+
+  it('of runs that have not succeeded passes over the others', () => {
+    const plans = plansOf({ states: ['failed', 'waiting'], test: false });
+    expect(plans).not.toContain('TEMP B-TREE');
+    expect(plans).toContain('USING COVERING INDEX run_history_not_succeeded_by_workflow');
+    expect(plansOf({ states: ['succeeded'] })).toContain('USING COVERING INDEX run_history_by_workflow');
+  });
+
+  it('with words, a trace or a replayed run begins with what matches', () => {
+    const words = plansOf({ words: ['a', 'b'] });
+    expect(words).not.toContain('TEMP B-TREE');
+    expect(words).toContain('SCAN run_history_words VIRTUAL TABLE INDEX');
+    expect(plansOf({ traceId: 'run_1' })).toContain('run_history_by_trace (trace=?)');
+    expect(plansOf({ replayOf: 'run_1' })).toContain('run_history_by_replayed (replay_of=?)');
+  });
+});

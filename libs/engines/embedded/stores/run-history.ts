@@ -1,0 +1,161 @@
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { PARTS, type RunHead, type RunState } from '#libs/workflow-runs/run-state.js';
+import { applyChanges, fieldsOf, type RecordedRun, type RunWrite } from '#libs/workflow-history/recorded-run.js';
+import {
+  type ListedRun,
+  MOST_COUNTED,
+  type RunHistory,
+  type RunPage,
+  type RunQuery,
+} from '#libs/workflow-history/run-history.js';
+import { type HistoryWrite } from '../writer/ops.js';
+import { textIn, type Database } from '../writer/sqlite-driver.js';
+import { type Writer } from '../writer/writer.js';
+import { isUpwards, type ListScope, pageSql, placeText, ROW, scopeWord, type Sql, totalSql } from './history-pages.js';
+
+interface Row {
+  readonly place: number;
+  readonly id: string;
+  readonly workflow: string;
+  readonly workspace: string;
+  readonly head: string;
+  readonly origin: string;
+  readonly end_text: string | Uint8Array | null;
+}
+
+interface StoredRow extends Row {
+  readonly version: number;
+  readonly summaries: string;
+}
+
+/** Characters of one write. Larger runs are written alone. */
+const WRITE_CHARS = 1 << 20;
+
+/** RunHistory in data.db: a row for each run, its texts beside it, and a full-text index of its words. */
+export class EmbeddedRunHistory implements RunHistory {
+  constructor(
+    private readonly writer: Writer,
+    private readonly reader: Database,
+  ) {}
+
+  apply(changes: readonly RunChange[]): Promise<void> {
+    const stored = async (ids: readonly string[]): Promise<ReadonlyMap<string, RecordedRun>> => this.stored(ids);
+    return applyChanges({ stored, write: (writes) => this.write(writes) }, changes);
+  }
+
+  async page(query: RunQuery): Promise<RunPage> {
+    const scopes: readonly ListScope[] =
+      'workflowId' in query.of
+        ? [{ workflow: query.of.workflowId }]
+        : query.of.workspaceIds.map((workspace) => ({ workspace }));
+    const upwards = isUpwards(query);
+    const rows = scopes.flatMap((scope) => this.all<Row>(pageSql(scope, query)));
+    const ordered = rows.sort((a, b) => (upwards ? a.place - b.place : b.place - a.place)).slice(0, query.limit);
+    const total = scopes.reduce((sum, scope) => sum + (this.all<{ n: number }>(totalSql(scope, query))[0]?.n ?? 0), 0);
+    return {
+      runs: (upwards ? ordered.reverse() : ordered).map((row) => listed(row)),
+      total: Math.min(total, MOST_COUNTED),
+    };
+  }
+
+  async find(id: string): Promise<ListedRun | undefined> {
+    const [row] = this.all<Row>({ text: `SELECT ${ROW} FROM run_history r WHERE id = ?`, values: [id] });
+    return row && listed(row);
+  }
+
+  async whole(id: string): Promise<ListedRun | undefined> {
+    const [row] = this.all<Row>({ text: `SELECT ${ROW} FROM run_history r WHERE id = ?`, values: [id] });
+    if (!row) return undefined;
+    const texts = this.reader.sql('SELECT name, text FROM run_history_texts WHERE place = ?');
+    const found = texts.all<{ name: string; text: string | Uint8Array }>(row.place);
+    return listed(row, Object.fromEntries(found.map(({ name, text }) => [name, textIn(text)])));
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.writer.submit('history_remove', ids);
+  }
+
+  private all<R>({ text, values }: Sql): R[] {
+    return this.reader.sql(text).all<R>(...values);
+  }
+
+  private stored(ids: readonly string[]): ReadonlyMap<string, RecordedRun> {
+    const rows = this.all<StoredRow>({
+      text: `SELECT ${ROW}, r.version, r.summaries FROM run_history r WHERE id IN (SELECT value FROM json_each(?))`,
+      values: [JSON.stringify(ids)],
+    });
+    return new Map(
+      rows.map((row) => {
+        const { id, workflow: workflowId, workspace: workspaceId, version } = row;
+        const summaries = JSON.parse(row.summaries) as RecordedRun['summaries'];
+        return [id, { id, workflowId, workspaceId, version, state: stateOf(row), summaries }];
+      }),
+    );
+  }
+
+  private async write(writes: readonly RunWrite[]): Promise<readonly string[]> {
+    const overtaken: string[] = [];
+    for (let from = 0; from < writes.length;) {
+      const some: HistoryWrite[] = [];
+      let chars = 0;
+      for (; from < writes.length && (some.length === 0 || chars < WRITE_CHARS); from++) {
+        const write = flatWrite(writes[from] as RunWrite);
+        chars += charsOf(write);
+        some.push(write);
+      }
+      overtaken.push(...(await this.writer.submit('history_put', some, { bytes: chars })));
+    }
+    return overtaken;
+  }
+}
+
+const stateOf = ({ head, origin, end_text: end }: Row, texts: RunState['parts'] = {}): RunState => ({
+  head: JSON.parse(head) as RunHead,
+  parts: { [PARTS.origin]: origin, ...(end === null ? {} : { [PARTS.end]: textIn(end) }), ...texts },
+});
+
+const listed = (row: Row, texts?: RunState['parts']): ListedRun => ({
+  id: row.id,
+  workflowId: row.workflow,
+  workspaceId: row.workspace,
+  state: stateOf(row, texts),
+  place: placeText(row.place),
+});
+
+const flatWrite = ({ expected, run, texts, words }: RunWrite): HistoryWrite => {
+  const { state, test, arrivedAt, endedAt, triggerType, triggerName, workflowVersion, traceId, replayOf, bytes } =
+    fieldsOf(run);
+  const scope = [run.workflowId, run.workspaceId].map(scopeWord);
+  return {
+    id: run.id,
+    expected,
+    arrivedAt,
+    columns: {
+      workflow: run.workflowId,
+      workspace: run.workspaceId,
+      version: run.version,
+      state,
+      test: test ? 1 : 0,
+      trigger_type: triggerType,
+      trigger_name: triggerName,
+      deployed: workflowVersion,
+      trace: traceId,
+      replay_of: replayOf,
+      ended: endedAt,
+      bytes,
+      head: JSON.stringify(run.state.head),
+      origin: run.state.parts[PARTS.origin] ?? '',
+      end_text: run.state.parts[PARTS.end] ?? null,
+      summaries: JSON.stringify(run.summaries),
+    },
+    texts: Object.entries(texts).flat(),
+    ...(words === null ? {} : { words: [...scope, ...words].join(' ') }),
+  };
+};
+
+const charsOf = ({ columns, texts, words }: HistoryWrite): number => {
+  let chars = 300 + (words?.length ?? 0);
+  for (const value of Object.values(columns)) chars += typeof value === 'string' ? value.length : 8;
+  for (const text of texts) chars += text?.length ?? 0;
+  return chars;
+};

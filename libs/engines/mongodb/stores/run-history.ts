@@ -1,0 +1,252 @@
+import { type Collection, type Db, type Filter } from 'mongodb';
+import { UnknownCursor } from '#libs/kernel/read-model-store.js';
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { PARTS, type RunHead, type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
+import { applyChanges, fieldsOf, type RecordedRun, type RunWrite } from '#libs/workflow-history/recorded-run.js';
+import {
+  type ListedRun,
+  MOST_COUNTED,
+  type RunFilter,
+  type RunHistory,
+  type RunPage,
+  type RunQuery,
+} from '#libs/workflow-history/run-history.js';
+import { DURABLE } from '../durable.js';
+import { ensureIndexes } from '../ensure-indexes.js';
+import { repeated } from '../repeated.js';
+import { isDuplicateKey } from '../server-errors.js';
+
+interface RunDocument {
+  /** Id of the run. */
+  readonly _id: string;
+  readonly workflow: string;
+  readonly workspace: string;
+  readonly version: number;
+  /** Time of the arrival in fixed width and the id, in the order of lists. */
+  readonly place: string;
+  readonly state: RunStatus;
+  readonly test: boolean;
+  /** Type and name. */
+  readonly trigger: readonly string[];
+  readonly deployed: number | null;
+  readonly trace: string;
+  readonly replayOf?: string;
+  readonly ended: number | null;
+  readonly bytes: number;
+  readonly words: readonly string[];
+  /** JSON texts, but for the end. */
+  readonly head: string;
+  readonly origin: string;
+  readonly end: string | null;
+  readonly summaries: string;
+}
+
+/** A large text of a run. Lists never read it. */
+interface TextDocument {
+  /** Run and name of the text. */
+  readonly _id: string;
+  readonly run: string;
+  readonly name: string;
+  /** Version of the run that wrote it last. Only a later one may write it again. */
+  readonly version: number;
+  /** Null for a text that is gone. */
+  readonly text: string | null;
+}
+
+type Listed = Pick<RunDocument, '_id' | 'workflow' | 'workspace' | 'place' | 'head' | 'origin' | 'end'>;
+const LISTED = { workflow: 1, workspace: 1, place: 1, head: 1, origin: 1, end: 1 } as const;
+const STORED = { ...LISTED, version: 1, summaries: 1 } as const;
+/** Runs, or texts, of one request. */
+const AT_ONCE = 500;
+
+/** RunHistory in MongoDB: a document for each run, guarded by its version, and one for each of its large texts. */
+export class MongoRunHistory implements RunHistory {
+  private readonly runs: Collection<RunDocument>;
+  private readonly texts: Collection<TextDocument>;
+
+  constructor(db: Db) {
+    this.runs = db.collection<RunDocument>('run_history', DURABLE);
+    this.texts = db.collection<TextDocument>('run_history_texts', DURABLE);
+  }
+
+  /** Idempotent. Call it before the first use. */
+  async ensureIndexes(): Promise<void> {
+    const order = { place: -1 } as const;
+    await ensureIndexes(this.runs, [
+      { name: 'workflow', key: { workflow: 1, ...order } },
+      { name: 'workspace', key: { workspace: 1, ...order } },
+      { name: 'workflow_state', key: { workflow: 1, state: 1, ...order } },
+      { name: 'workspace_state', key: { workspace: 1, state: 1, ...order } },
+      { name: 'workflow_words', key: { workflow: 1, words: 1, ...order } },
+      { name: 'workspace_words', key: { workspace: 1, words: 1, ...order } },
+      { name: 'trace', key: { trace: 1 } },
+      { name: 'replayed', key: { replayOf: 1 }, sparse: true },
+    ]);
+    await ensureIndexes(this.texts, [{ name: 'run', key: { run: 1 } }]);
+  }
+
+  apply(changes: readonly RunChange[]): Promise<void> {
+    return applyChanges({ stored: (ids) => this.stored(ids), write: (writes) => this.write(writes) }, changes);
+  }
+
+  async page(query: RunQuery): Promise<RunPage> {
+    const { after, before, limit } = query;
+    const matches = matching(query);
+    const ends = [
+      ...(after === undefined ? [] : [{ place: { $lt: placeOf(after) } }]),
+      ...(before === undefined ? [] : [{ place: { $gt: placeOf(before) } }]),
+    ];
+    const direction = before !== undefined && after === undefined ? 1 : -1;
+    const [total, found] = await Promise.all([
+      this.runs.countDocuments(matches, { limit: MOST_COUNTED }),
+      this.runs
+        .find({ $and: [matches, ...ends] })
+        .sort({ place: direction })
+        .limit(limit)
+        .project<Listed>(LISTED)
+        .toArray(),
+    ]);
+    const runs = found.map((document) => listed(document));
+    return { runs: direction === 1 ? runs.reverse() : runs, total };
+  }
+
+  async find(id: string): Promise<ListedRun | undefined> {
+    const found = await this.runs.findOne<Listed>({ _id: id }, { projection: LISTED });
+    return found ? listed(found) : undefined;
+  }
+
+  async whole(id: string): Promise<ListedRun | undefined> {
+    const found = await this.runs.findOne<Listed>({ _id: id }, { projection: LISTED });
+    if (!found) return undefined;
+    const texts = await this.texts.find({ run: id }).toArray();
+    const parts = texts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
+    return listed(found, Object.fromEntries(parts));
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const some = ids.slice(at, at + AT_ONCE);
+      // Without the run nothing finds its texts, so they go first, and a repeat finds what is left.
+      await repeated(() => this.texts.deleteMany({ run: { $in: some } }));
+      await repeated(() => this.runs.deleteMany({ _id: { $in: some } }));
+    }
+  }
+
+  private async stored(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedRun>> {
+    const found = await this.runs
+      .find({ _id: { $in: [...ids] } })
+      .project<Listed & Pick<RunDocument, 'version' | 'summaries'>>(STORED)
+      .toArray();
+    return new Map(
+      found.map((document) => {
+        const { _id: id, workflow: workflowId, workspace: workspaceId, version } = document;
+        const summaries = JSON.parse(document.summaries) as RecordedRun['summaries'];
+        return [id, { id, workflowId, workspaceId, version, state: stateOf(document), summaries }];
+      }),
+    );
+  }
+
+  /** Writes the texts first, so that a run with its version has them. */
+  private async write(writes: readonly RunWrite[]): Promise<readonly string[]> {
+    for (const { run, texts } of writes)
+      for (const [name, text] of Object.entries(texts)) await this.writeText(run, name, text);
+    const overtaken: string[] = [];
+    for (const write of writes) if (!(await this.writeRun(write))) overtaken.push(write.run.id);
+    return overtaken;
+  }
+
+  private async writeText({ id, version }: RecordedRun, name: string, text: string | null): Promise<void> {
+    const filter = { _id: `${id}/${name}`, version: { $lte: version } };
+    try {
+      await repeated(() => this.texts.updateOne(filter, { $set: { run: id, name, version, text } }, { upsert: true }));
+    } catch (error) {
+      // A later version has written it.
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+
+  /** Resolves to false when the run has another version than the write expects, and than it makes. */
+  private async writeRun({ expected, run, words }: RunWrite): Promise<boolean> {
+    const { id: _id, version } = run;
+    const fields = { ...documentOf(run), ...(words === null ? {} : { words }) };
+    try {
+      if (expected === 0) await repeated(() => this.runs.insertOne({ _id, ...fields, words: words ?? [] }));
+      else {
+        const { matchedCount } = await repeated(() =>
+          this.runs.updateOne({ _id, version: expected }, { $set: fields }),
+        );
+        if (matchedCount === 1) return true;
+      }
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    // After a lost answer the write may have been made.
+    return (await this.runs.findOne({ _id }, { projection: { version: 1 } }))?.version === version;
+  }
+}
+
+const documentOf = (run: RecordedRun): Omit<RunDocument, '_id' | 'words'> => {
+  const { arrivedAt, triggerType, triggerName, workflowVersion, traceId, endedAt, state, test, replayOf, bytes } =
+    fieldsOf(run);
+  return {
+    workflow: run.workflowId,
+    workspace: run.workspaceId,
+    version: run.version,
+    place: `${fixed(arrivedAt)}.${run.id}`,
+    state,
+    test,
+    trigger: [triggerType, ...(triggerName === null ? [] : [triggerName])],
+    deployed: workflowVersion,
+    trace: traceId,
+    ...(replayOf === null ? {} : { replayOf }),
+    ended: endedAt,
+    bytes,
+    head: JSON.stringify(run.state.head),
+    origin: run.state.parts[PARTS.origin] ?? '',
+    end: run.state.parts[PARTS.end] ?? null,
+    summaries: JSON.stringify(run.summaries),
+  };
+};
+
+const fixed = (ms: number): string => String(ms).padStart(15, '0');
+
+const PLACE = /^\d{15}\.[\w-]+$/;
+
+const placeOf = (text: string): string => {
+  if (!PLACE.test(text)) throw new UnknownCursor(text);
+  return text;
+};
+
+const matching = ({ of, words = [], ...filter }: RunFilter): Filter<RunDocument> => {
+  const { test, states, since, until, trigger, version, traceId, replayOf } = filter;
+  return {
+    ...('workflowId' in of ? { workflow: of.workflowId } : { workspace: { $in: [...of.workspaceIds] } }),
+    ...(test === undefined ? {} : { test }),
+    ...(states === undefined ? {} : { state: { $in: [...states] } }),
+    ...(trigger === undefined ? {} : { trigger }),
+    ...(version === undefined ? {} : { deployed: version }),
+    ...(traceId === undefined ? {} : { trace: traceId }),
+    ...(replayOf === undefined ? {} : { replayOf }),
+    ...(since === undefined && until === undefined ? {} : { place: arrivalWithin(since, until) }),
+    // Words have letters and digits only, so a word is a pattern as it is.
+    ...(words.length === 0 ? {} : { $and: words.map((word) => ({ words: new RegExp(`^${word}`) })) }),
+  };
+};
+
+const arrivalWithin = (since: number | undefined, until: number | undefined) => ({
+  ...(since === undefined ? {} : { $gte: fixed(since) }),
+  ...(until === undefined ? {} : { $lt: fixed(until + 1) }),
+});
+
+const stateOf = ({ head, origin, end }: Listed, texts: RunState['parts'] = {}): RunState => ({
+  head: JSON.parse(head) as RunHead,
+  parts: { [PARTS.origin]: origin, ...(end === null ? {} : { [PARTS.end]: end }), ...texts },
+});
+
+const listed = (document: Listed, texts?: RunState['parts']): ListedRun => ({
+  id: document._id,
+  workflowId: document.workflow,
+  workspaceId: document.workspace,
+  state: stateOf(document, texts),
+  place: document.place,
+});

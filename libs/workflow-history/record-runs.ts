@@ -1,0 +1,51 @@
+import { messageOf } from '#libs/kernel/error-message.js';
+import { type LaneBatch, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { RUNS } from '#libs/stream-log/topics.js';
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { type RunHistory } from './run-history.js';
+
+/** Consumer group of the history of runs. */
+export const RUN_HISTORY_GROUP = 'projector.run_history';
+
+const MAX_BATCH = 256;
+
+export interface RecordedRuns {
+  /** Number of changes of runs that are not yet in the history. */
+  backlog(): number;
+  close(): Promise<void>;
+}
+
+/**
+ * Writes what happens to runs from the log into the history, in each process for its share of the lanes. The history
+ * passes over what it has, so a lane may have two owners for a moment, and a crash repeats what was not acknowledged.
+ */
+export const recordRuns = async (deps: {
+  readonly log: StreamLog;
+  readonly runHistory: RunHistory;
+  readonly logger: { error(fields: object, text: string): void };
+}): Promise<RecordedRuns> => {
+  const { log, runHistory, logger } = deps;
+  const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
+    await runHistory.apply(
+      records.flatMap((record) => {
+        try {
+          return [JSON.parse(record.value) as RunChange];
+        } catch (error) {
+          // Not written by this server. The lane goes on without it.
+          const { lane, offset } = record;
+          logger.error({ lane, offset, error: messageOf(error) }, 'run_history.unreadable');
+          return [];
+        }
+      }),
+    );
+    for (const { offset } of records) ack(offset);
+  };
+  const consumer = await log.consume({
+    group: RUN_HISTORY_GROUP,
+    topics: { prefix: RUNS },
+    maxBatch: MAX_BATCH,
+    maxUnacked: 2 * MAX_BATCH,
+    handler,
+  });
+  return { backlog: () => consumer.backlog(), close: () => consumer.close() };
+};

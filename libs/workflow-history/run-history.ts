@@ -1,0 +1,68 @@
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
+
+/** A run as lists need it: its head, and of its texts the origin and the end. */
+export interface ListedRun {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly workspaceId: string;
+  readonly state: RunState;
+  /** Its place in every list, as text. A page can begin at it, also once the run is removed. */
+  readonly place: string;
+}
+
+/** All filters must hold. */
+export interface RunFilter {
+  /** One workflow, or every workflow of these workspaces. */
+  readonly of: { readonly workflowId: string } | { readonly workspaceIds: readonly string[] };
+  /** Undefined: runs and tests. */
+  readonly test?: boolean;
+  /** Any of them. */
+  readonly states?: readonly RunStatus[];
+  /** Epoch milliseconds of the arrival, both included. */
+  readonly since?: number;
+  readonly until?: number;
+  /** Type or name of the trigger. */
+  readonly trigger?: string;
+  readonly version?: number;
+  readonly traceId?: string;
+  readonly replayOf?: string;
+  /** Each begins a word of the run (search-words.ts). */
+  readonly words?: readonly string[];
+}
+
+export interface RunQuery extends RunFilter {
+  readonly limit: number;
+  /** Places. As in PageQuery: with only `before`, the `limit` runs right before it. */
+  readonly after?: string;
+  readonly before?: string;
+}
+
+export interface RunPage {
+  /** Newest first by arrival. */
+  readonly runs: readonly ListedRun[];
+  /** Number of runs that match, up to MOST_COUNTED. */
+  readonly total: number;
+}
+
+/** A total of this size stands for more. */
+export const MOST_COUNTED = 10_000;
+
+/**
+ * The runs of all workflows as users read them, also those that their journal has dropped. It is no read model that can
+ * be rebuilt: the log drops what happened to a run once the history holds it.
+ */
+export interface RunHistory {
+  /**
+   * Applies the changes of each run in order, and passes over those that it has. Durable once it resolves. A change of an
+   * unknown run that is not its first is passed over too: the run was removed.
+   */
+  apply(changes: readonly RunChange[]): Promise<void>;
+  /** Rejects with UnknownCursor for a text that is no place. */
+  page(query: RunQuery): Promise<RunPage>;
+  find(id: string): Promise<ListedRun | undefined>;
+  /** The run with all its texts, up to 6 MB. */
+  whole(id: string): Promise<ListedRun | undefined>;
+  /** Removes runs, whatever their state. Idempotent. */
+  remove(ids: readonly string[]): Promise<void>;
+}

@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Caller } from '#libs/http/callers.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { otherKindHint } from '#libs/kernel/id-kinds.js';
+import { isIdOf, shownId } from '#libs/kernel/ids.js';
+import { PARTS, type RunState } from '#libs/workflow-runs/run-state.js';
+import {
+  RUN_HISTORY,
+  RUNNABLE_WORKFLOWS,
+  type RunnableWorkflows,
+  type ShownStep,
+  type ShownWorkflow,
+} from './ports.js';
+import { type ListedRun, type RunHistory } from './run-history.js';
+import { type Shown } from './run-reply.js';
+
+/** Finds runs of the caller's workspaces, and what records show of their workflows. */
+@Injectable()
+export class ShownRuns {
+  constructor(
+    @Inject(RUN_HISTORY) private readonly history: RunHistory,
+    @Inject(RUNNABLE_WORKFLOWS) private readonly workflows: RunnableWorkflows,
+  ) {}
+
+  /** Throws workflow.not_found, also for a workflow of another workspace. */
+  workflow(id: string, caller: Caller): ShownWorkflow {
+    const found = isIdOf('p', id) ? this.workflows.find(id) : undefined;
+    if (found && caller.workspaceIds.includes(found.workspaceId)) return found;
+    throw new DomainError('workflow.not_found', `there is no workflow ${shownId(id)}${otherKindHint(id, 'p')}`, {
+      id: shownId(id),
+    });
+  }
+
+  /** Throws run.not_found, also for a run of another workspace or of a deleted workflow. */
+  async find(id: string, caller: Caller, how: 'find' | 'whole'): Promise<ListedRun> {
+    const found = isIdOf('run', id) ? await this.history[how](id) : undefined;
+    if (found && caller.workspaceIds.includes(found.workspaceId) && this.workflows.find(found.workflowId)) return found;
+    throw new DomainError('run.not_found', `there is no run ${shownId(id)}${otherKindHint(id, 'run')}`, {
+      id: shownId(id),
+    });
+  }
+
+  /** What lists show beside each run. Runs of deleted workflows, which will be removed, are left out. */
+  async listed(runs: readonly ListedRun[]): Promise<readonly (readonly [run: ListedRun, shown: Shown])[]> {
+    const versions = new Map<string, Promise<readonly ShownStep[]>>();
+    const stepsOf = ({ workflowId, state }: ListedRun, { deploymentId }: ShownWorkflow) => {
+      // Only an error names a step.
+      if (state.head.status !== 'failed') return [];
+      const version = state.head.version?.deploymentId ?? deploymentId;
+      const known = versions.get(version) ?? this.stepsOfVersion(workflowId, version);
+      versions.set(version, known);
+      return known;
+    };
+    const shown = runs.map(async (run) => {
+      const workflow = this.workflows.find(run.workflowId);
+      if (!workflow) return [];
+      const steps = await stepsOf(run, workflow);
+      return [[run, { workflowName: workflow.name, steps: { steps } }] as const];
+    });
+    return (await Promise.all(shown)).flat();
+  }
+
+  /** What the record of a run shows beside it. */
+  async shown({ workflowId, state }: ListedRun): Promise<Shown> {
+    const workflow = this.workflows.find(workflowId);
+    const { version } = state.head;
+    // A run that has not started will have the version that is deployed then. A draft has no version.
+    const deploymentId = version ? version.deploymentId : workflow?.deploymentId;
+    const ofVersion =
+      deploymentId === undefined || deploymentId === null ? [] : await this.stepsOfVersion(workflowId, deploymentId);
+    const steps = ofVersion.length > 0 ? ofVersion : stepsOfParts(state);
+    return { workflowName: workflow?.name ?? '', steps: { steps } };
+  }
+
+  private async stepsOfVersion(workflowId: string, deploymentId: string): Promise<readonly ShownStep[]> {
+    return (await this.workflows.version(workflowId, deploymentId))?.steps ?? [];
+  }
+}
+
+const STEP = PARTS.step('');
+
+/** The steps that have an outcome, for a run whose version is not kept, such as that of a draft. */
+const stepsOfParts = ({ parts }: RunState): readonly ShownStep[] =>
+  Object.keys(parts)
+    .filter((name) => name.startsWith(STEP))
+    .map((name) => ({ namespace: name.slice(STEP.length), id: '' }));

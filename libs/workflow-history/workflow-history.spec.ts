@@ -1,0 +1,218 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { enginesForEach } from '#libs/engines/embedded/testing/engines-for-each.js';
+import { httpTestApp } from '#libs/http/testing/http-test-app.js';
+import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
+import { fail, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
+import { recordRuns } from './record-runs.js';
+import { WorkflowHistoryModule } from './workflow-history.module.js';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const engines = enginesForEach('run-history');
+const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
+
+/** The API of runs over embedded engines. The user of its key is in workspace o_1, and p_gone is deleted. */
+const world = async () => {
+  const { log, runHistory } = await engines.open();
+  const workflows = new Map([
+    ['p_1', { workspaceId: 'o_1', name: 'Orders', deploymentId: 'd_1' }],
+    ['p_2', { workspaceId: 'o_1', name: 'Mails', deploymentId: 'd_2' }],
+    ['p_other', { workspaceId: 'o_2', name: 'Secret', deploymentId: 'd_3' }],
+  ]);
+  for (const id of ['p_1', 'p_2', 'p_other', 'p_gone'])
+    for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
+  const said: string[] = [];
+  const runs = await recordRuns({ log, runHistory, logger: { error: (_, text) => void said.push(text) } });
+  const runnableWorkflows = {
+    find: (id: string) => workflows.get(id),
+    version: async (_: string, deploymentId: string) => (deploymentId === 'd_1' ? ab : undefined),
+  };
+  const app = await httpTestApp({ imports: [WorkflowHistoryModule.forRoot({ runHistory, runnableWorkflows })] });
+  closing.push(
+    () => runs.close(),
+    () => app.close(),
+  );
+  const call = (method: 'get' | 'delete', path: string) =>
+    request(app.getHttpServer())[method](path).set('Authorization', 'Bearer test-key');
+  const publish = (value: string, workflowId = 'p_1') =>
+    log.publish([{ topic: topics.runs(workflowId), key: workflowId, headers: {}, value }]);
+  const happened = async (...changes: readonly RunChange[]): Promise<void> => {
+    for (const change of changes) await publish(JSON.stringify(change), change.workflowId);
+    const last = changes.at(-1);
+    for (;;) {
+      const found = last && (await runHistory.find(last.runId));
+      if (JSON.stringify(found?.state.head) === JSON.stringify(last?.head)) return;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  };
+  const idsOf = async (path: string): Promise<unknown[]> => itemsOf(await call('get', path)).map((item) => item['id']);
+  return { call, happened, idsOf, publish, said, workflows };
+};
+
+const run = (n: number, more: object = {}) => ({ id: `run_${n}`, arrivedAt: 1_700_000_000_000 + n * 1_000, ...more });
+
+// docs/reference/workflows.md#run-list
+describe('the list of runs', () => {
+  it('has the runs of a workflow as records, newest first, in pages', async () => {
+    const { call, happened } = await world();
+    await happened(...changesOf(run(1), start(2), succeed(3, 1), succeed(4, 2)), ...changesOf(run(2)));
+    const reply = await call('get', '/v1/workflows/p_1/runs?limit=1');
+    const { page_info, data } = reply.body as {
+      page_info: { end_cursor: string; total_count: number };
+      data: object[];
+    };
+    expect(data).toEqual([
+      expect.objectContaining({ id: 'run_2', workflow_name: 'Orders', state: 'queued', owner_id: 'o_1', error: null }),
+    ]);
+    expect(Object.keys(data[0] ?? {})).not.toContain('steps');
+    expect(page_info.total_count).toBe(2);
+    const next = await call('get', `/v1/workflows/p_1/runs?limit=1&after=${page_info.end_cursor}`);
+    expect(itemsOf(next)).toEqual([
+      expect.objectContaining({ id: 'run_1', state: 'succeeded', version: 1, deployment_id: 'd_1' }),
+    ]);
+  });
+
+  it('names the step of an error, and shortens a long one', async () => {
+    const { call, happened } = await world();
+    await happened(...changesOf(run(1), start(2), fail(3, 1, `E_${'x'.repeat(2_000)}`)));
+    const [failed] = itemsOf(await call('get', '/v1/workflows/p_1/runs'));
+    expect(failed).toMatchObject({ state: 'failed', error: { namespace: 'a', cellId: 'c_a' }, truncated: true });
+  });
+
+  it('of all workspaces leaves out those of others and of deleted workflows', async () => {
+    const { happened, idsOf } = await world();
+    await happened(
+      ...changesOf(run(1)),
+      ...changesOf(run(2, { workflowId: 'p_2' })),
+      ...changesOf(run(3, { workflowId: 'p_other', ownerId: 'o_2' })),
+      ...changesOf(run(4, { workflowId: 'p_gone' })),
+    );
+    expect(await idsOf('/v1/runs')).toEqual(['run_2', 'run_1']);
+  });
+
+  // docs/reference/workflows.md#run-filters
+  it('filters by all of its parameters', async () => {
+    const { happened, idsOf } = await world();
+    await happened(
+      ...changesOf(run(1), start(2), fail(3, 1, 'E_X')),
+      ...changesOf(run(2, { trigger: { type: 'timer', id: 'ti_1', name: 'nightly' }, traceId: 'run_1' })),
+      ...changesOf(run(3, { test: true, replayOf: 'run_1' })),
+    );
+    const found = (query: string) => idsOf(`/v1/workflows/p_1/runs?${query}`);
+    expect(await found('')).toEqual(['run_2', 'run_1']);
+    expect(await found('test=any')).toEqual(['run_3', 'run_2', 'run_1']);
+    expect(await found('test=true&replay_of=run_1')).toEqual(['run_3']);
+    expect(await found('state=failed,running')).toEqual(['run_1']);
+    expect(await found('q=e%20X')).toEqual(['run_1']);
+    expect(await found('q=NIGHT')).toEqual(['run_2']);
+    expect(await found('trigger=timer')).toEqual(['run_2']);
+    expect(await found('version=1')).toEqual(['run_1']);
+    expect(await found('trace_id=run_1')).toEqual(['run_2', 'run_1']);
+    expect(await found('since=1700000002')).toEqual(['run_2']);
+    expect(await found('until=1700000001')).toEqual(['run_1']);
+  });
+
+  it('refuses what is no filter', async () => {
+    const { call } = await world();
+    for (const query of ['state=done', 'version=0', 'version=x', 'test=maybe', `q=${'x'.repeat(201)}`, 'since=soon']) {
+      const refused = await call('get', `/v1/workflows/p_1/runs?${query}`);
+      expect([query, refused.status, errorOf(refused).code]).toEqual([query, 400, 'invalid_parameter']);
+    }
+    const cursor = Buffer.from('run_1').toString('base64');
+    expect((await call('get', `/v1/workflows/p_1/runs?after=${cursor}`)).status).toBe(400);
+  });
+
+  it('is not found for another workspace', async () => {
+    const { call } = await world();
+    for (const id of ['p_other', 'p_gone', 'dc_1', '%00']) {
+      const refused = await call('get', `/v1/workflows/${id}/runs`);
+      expect([id, refused.status, errorOf(refused).code]).toEqual([id, 404, 'workflow_not_found']);
+    }
+  });
+});
+
+// docs/reference/workflows.md#run-record
+describe('a run', () => {
+  const long = 'x'.repeat(5_000);
+
+  it('has its event and all steps of its version, with long values shortened unless they are asked for', async () => {
+    const { call, happened } = await world();
+    await happened(...changesOf(run(1), start(2), succeed(3, 1, null, { exports: { $return_value: `"${long}"` } })));
+    const short = (await call('get', '/v1/runs/run_1')).body as { data: { steps: object[] } };
+    expect(short.data).toMatchObject({ id: 'run_1', state: 'running', event: { a: 1 } });
+    expect(short.data).not.toHaveProperty('truncated');
+    expect(short.data.steps).toEqual([
+      expect.objectContaining({ namespace: 'a', id: 'c_a', state: 'succeeded', truncated: true }),
+      expect.objectContaining({ namespace: 'b', id: 'c_b', state: 'running', exports: null }),
+    ]);
+    expect(JSON.stringify(short).length).toBeLessThan(4_000);
+    const whole = (await call('get', '/v1/runs/run_1?expand=data')).body as typeof short;
+    expect(whole.data.steps[0]).toMatchObject({ exports: { $return_value: long } });
+    expect(whole.data.steps[0]).not.toHaveProperty('truncated');
+    expect((await call('get', '/v1/runs/run_1?expand=all')).status).toBe(400);
+  });
+
+  // docs/reference/workflows.md#step-record
+  it('has each step at its own address, whole', async () => {
+    const { call, happened } = await world();
+    await happened(...changesOf(run(1), start(2), succeed(3, 1, null, { exports: { $return_value: `"${long}"` } })));
+    const step = (await call('get', '/v1/runs/run_1/steps/a')).body as { data: object };
+    expect(step.data).toMatchObject({ namespace: 'a', exports: { $return_value: long } });
+    const missing = await call('get', '/v1/runs/run_1/steps/zz');
+    expect([missing.status, errorOf(missing).code]).toEqual([404, 'step_not_found']);
+  });
+
+  it('shows the steps that have an outcome when its version is not known', async () => {
+    const { call, happened, workflows } = await world();
+    workflows.set('p_1', { workspaceId: 'o_1', name: 'Orders', deploymentId: 'd_9' });
+    const changes = changesOf(run(1), start(2), succeed(3, 1));
+    const draft = changes.map((change) => ({
+      ...change,
+      head: { ...change.head, version: { deploymentId: null, version: null } },
+    }));
+    await happened(...draft);
+    const { data } = (await call('get', '/v1/runs/run_1')).body as { data: { steps: object[] } };
+    expect(data.steps).toEqual([expect.objectContaining({ namespace: 'a', state: 'succeeded' })]);
+  });
+
+  it('of another workspace or of a deleted workflow is not found', async () => {
+    const { call, happened } = await world();
+    await happened(
+      ...changesOf(run(1, { workflowId: 'p_other', ownerId: 'o_2' })),
+      ...changesOf(run(2, { workflowId: 'p_gone' })),
+    );
+    for (const id of ['run_1', 'run_2', 'run_3', 'dc_1', 'a%2Fb'])
+      for (const reply of [await call('get', `/v1/runs/${id}`), await call('delete', `/v1/runs/${id}`)])
+        expect([id, reply.status, errorOf(reply).code]).toEqual([id, 404, 'run_not_found']);
+  });
+});
+
+// docs/reference/workflows.md#run-delete
+describe('the removal of a run', () => {
+  it('is for a run that has ended', async () => {
+    const { call, happened, idsOf } = await world();
+    await happened(...changesOf(run(1), start(2), fail(3, 1, 'E_X')), ...changesOf(run(2)));
+    const refused = await call('delete', '/v1/runs/run_2');
+    expect([refused.status, errorOf(refused).code]).toEqual([409, 'run_not_finished']);
+    expect((await call('delete', '/v1/runs/run_1')).status).toBe(204);
+    expect((await call('get', '/v1/runs/run_1')).status).toBe(404);
+    expect(await idsOf('/v1/runs')).toEqual(['run_2']);
+  });
+});
+
+describe('what happened to runs', () => {
+  it('reaches the history past a record that nobody can read', async () => {
+    const { happened, publish, said, idsOf } = await world();
+    await publish('{');
+    await happened(...changesOf(run(1)));
+    expect(await idsOf('/v1/runs')).toEqual(['run_1']);
+    expect(said).toEqual(['run_history.unreadable']);
+  });
+});
