@@ -57,6 +57,8 @@ export interface ComponentCallRequest {
 export interface ComponentCalls {
   /** Resolves even when the component fails. Rejects with component.too_many_calls or component.calls_overloaded. */
   call(request: ComponentCallRequest): Promise<CallOutcome>;
+  /** The id of the account that the value of an app prop names, when the workspace has no such account. */
+  unknownAccountIn(value: unknown, workspaceId: string): string | undefined;
   /** Reads an answer of additionalProps. Undefined when the process sent anything else. */
   propsIn(answer: string): readonly ConfigurableProp[] | undefined;
 }

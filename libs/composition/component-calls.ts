@@ -12,7 +12,7 @@ import { accountIdOf } from '#libs/sources/published.js';
 export const componentCalls = (
   caller: ComponentCaller,
   blobs: Pick<BlobStore, 'fileOf'>,
-  accounts: Pick<AccountAuths, 'authOf'>,
+  accounts: Pick<AccountAuths, 'authOf' | 'versionOf'>,
   install: InstallPackages,
 ): ComponentCalls => ({
   call: async ({ workspaceId, bundleHash, packages, props, dynamicProps, values, secrets, call }) => {
@@ -26,6 +26,10 @@ export const componentCalls = (
       secrets: [...secrets, ...[...auths.values()].flatMap(textsIn)],
       call,
     });
+  },
+  unknownAccountIn: (value, workspaceId) => {
+    const id = accountIdOf(value);
+    return id === undefined || accounts.versionOf(id, workspaceId) !== undefined ? undefined : id;
   },
   propsIn: (answer) => {
     try {

@@ -72,6 +72,10 @@ describe('POST /v1/components/configure', () => {
         warnings: [{ code: 'no_account', path: 'configured_props.app', message: expect.any(String) }],
       },
     ]);
+    const elsewhere = { id, prop_name: 'item', configured_props: { app: { authProvisionId: 'apn_elsewhere' } } };
+    expect((await configure(elsewhere)).body).toMatchObject({
+      warnings: [{ code: 'no_account', message: expect.stringContaining('"apn_elsewhere"') }],
+    });
     const second = await configure({ ...asked, page: 1, prev_context: { next: '-more' }, query: '?' });
     expect(second.body).toMatchObject({ string_options: ['pL-more?', 'qL-more?'] });
     expect((await configure({ id, prop_name: 'number' })).body).toMatchObject({

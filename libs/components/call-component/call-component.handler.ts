@@ -86,7 +86,7 @@ export class ComponentForms {
       secrets: secretsIn(props, values),
       call: { kind: 'options', prop, page, prevContext, ...(query === undefined ? {} : { query }) },
     });
-    return { ...found(prop, props, outcome), warnings: accountWarnings(props, values) };
+    return { ...found(prop, props, outcome), warnings: this.warningsOf(workspaceId, props, values) };
   }
 
   /** See docs/reference/rest-api.md#dynamic-props. */
@@ -97,7 +97,15 @@ export class ComponentForms {
     const answer = await this.additional.answer({ workspaceId, component, dynamicProps, values, secrets });
     const id = await this.store.put(workspaceId, { componentId: component.id, props: answer.dynamicProps });
     const props = withDynamicProps(component.configurableProps, answer.dynamicProps);
-    return { id, props, logs: answer.logs, warnings: accountWarnings(props, values) };
+    return { id, props, logs: answer.logs, warnings: this.warningsOf(workspaceId, props, values) };
+  }
+
+  private warningsOf(
+    workspaceId: string,
+    props: readonly ConfigurableProp[],
+    values: Readonly<Record<string, unknown>>,
+  ): readonly Warning[] {
+    return accountWarnings(props, values, (value) => this.calls.unknownAccountIn(value, workspaceId));
   }
 
   private async formOf({ component: keyOrId, dynamicPropsId, caller }: FormRequest): Promise<Form> {

@@ -97,6 +97,9 @@ export class FakeCalls implements ComponentCalls {
     this.asked.push(request);
     return { status: 'ok', logs: [], ...this.answer(request) };
   }
+  unknownAccountIn(): undefined {
+    return undefined;
+  }
   propsIn(answer: string): readonly ConfigurableProp[] {
     return (JSON.parse(answer) as { readonly props: readonly ConfigurableProp[] }).props;
   }
