@@ -11,6 +11,11 @@ export interface CallRequest {
    * everything else with which the process is started. Absent: the process ends with the call.
    */
   readonly key?: string;
+  /**
+   * Of a code step. The code steps of one workspace with the same name and variables share one process and its files,
+   * also at the same time. The name names the workflow, its version, and the packages beside the bundle. `key` is not read.
+   */
+  readonly shared?: { readonly name: string; readonly env: Readonly<Record<string, string>> };
   /** Host path of the one-file bundle. */
   readonly bundleFile: string;
   /** Installs the packages that the bundle requires while it runs, when a process is started. Absent for none. */
@@ -29,7 +34,7 @@ export interface CallRequest {
 
 export interface ComponentCaller {
   /**
-   * Makes one call in a process that serves no other call at that time. Resolves even when the component fails. Rejects
+   * Makes one call in a process that serves no other call at that time, but for code steps. Resolves even when the component fails. Rejects
    * with DomainError component.too_many_calls or component.calls_overloaded when the call would have to wait and the
    * queue is full, and with the error of `packages`.
    */

@@ -34,8 +34,10 @@ export interface SandboxSpec {
   /** Each source has its own process, which is never shared between workspaces. */
   readonly sourceId: string;
   readonly workspaceId: string;
-  /** Host path of the one-file CommonJS bundle. */
-  readonly bundleFile: string;
+  /** Host path of the one-file CommonJS bundle. Null for a process whose calls bring their bundles. */
+  readonly bundleFile: string | null;
+  /** Variables of the environment. Default: the name of the process as PD_COMPONENT. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Packages that the bundle requires while it runs. Absent for none. */
   readonly packages?: SandboxPackages;
   readonly props: Readonly<Record<string, BoundProp>>;
@@ -54,6 +56,8 @@ export interface SandboxSpec {
 /** One call with its props, which may differ between calls of one process. */
 export interface BoundCall {
   readonly call: ComponentCall;
+  /** Host path of the bundle, in a process that has none. */
+  readonly bundleFile?: string;
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed. */
   readonly dynamicProps?: readonly ConfigurableProp[];

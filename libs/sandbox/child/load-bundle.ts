@@ -3,9 +3,11 @@ import Module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { ES_MODULE } from '../protocol/es-module.js';
 import { BESIDE_SCHEME } from '../protocol/packages.js';
+import { splitBundle } from '../protocol/source-map.js';
+import { mapStacks } from './source-map.js';
 
-/** Path of the bundle, as stacks name it. */
-export const bundleFile = (): string => `${process.cwd()}/component.js`;
+/** Path of a bundle, as stacks name it. The one of the process's start has the number 0. */
+const bundleFile = (bundle: number): string => `${process.cwd()}/component${bundle === 0 ? '' : bundle}.js`;
 
 let packages: string | null = null;
 
@@ -23,9 +25,8 @@ const requireIn = (file: string): NodeJS.Require => {
   return Object.assign(load, plain);
 };
 
-/** Evaluates a bundle as a CommonJS module named component.js, which may require Node's built-in modules. */
-export const loadBundle = (code: string): unknown => {
-  const file = bundleFile();
+/** Evaluates a bundle as a CommonJS module, which may require Node's built-in modules. */
+export const loadBundle = (code: string, file = bundleFile(0)): unknown => {
   const module = new Module(file) as Module & { _compile(code: string, file: string): void };
   module.filename = file;
   module.paths = [];
@@ -38,9 +39,9 @@ export const loadBundle = (code: string): unknown => {
  * Calls `then` with a function that returns the bundle's exports or throws its error: at once for CommonJS, later for
  * an ES module (docs/reference/component-model.md#top-level-await).
  */
-export const openBundle = (code: string, then: (exports: () => unknown) => void): void => {
-  if (!code.startsWith(ES_MODULE)) return then(() => loadBundle(code));
-  importBundle(code).then(
+const openBundle = (code: string, file: string, then: (exports: () => unknown) => void): void => {
+  if (!code.startsWith(ES_MODULE)) return then(() => loadBundle(code, file));
+  importBundle(code, file).then(
     (exported) => then(() => exported),
     (thrown: unknown) =>
       then(() => {
@@ -49,8 +50,15 @@ export const openBundle = (code: string, then: (exports: () => unknown) => void)
   );
 };
 
-const importBundle = async (code: string): Promise<unknown> => {
-  const file = `${process.cwd()}/component.js`;
+/** Opens a bundle and maps the stacks of its code to the author's lines. */
+export const openMapped = (bundle: number, raw: Buffer, then: (exports: () => unknown) => void): void => {
+  const file = bundleFile(bundle);
+  const { code, map } = splitBundle(raw);
+  mapStacks(file, () => map?.toString('utf8'));
+  openBundle(code, file, then);
+};
+
+const importBundle = async (code: string, file: string): Promise<unknown> => {
   // Node reads it as an ES module, because of its syntax.
   writeFileSync(file, code);
   // Code that mixes `require` with `import` works in a CommonJS bundle too.

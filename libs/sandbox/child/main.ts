@@ -4,12 +4,11 @@ import os from 'node:os';
 import { NO_RUN } from '../protocol/late-work.js';
 import { type ChildSettings, type HostMessage, type DescribedAs } from '../protocol/protocol.js';
 import { DOWN_FD, MAX_RECORD_BYTES, RecordParser, type RawRecord } from '#libs/framing/records.js';
-import { splitBundle } from '../protocol/source-map.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type BoundCall } from '../sandbox.js';
 import { answerCall } from './answer-call.js';
 import { captureConsole, currentExecution, endOnStrayErrors } from './attribution.js';
-import { BoundComponent, componentOf } from './component.js';
+import { BoundComponent, componentOf, type PropTools } from './component.js';
 import { describeComponent } from './describe.js';
 import { tunnelSockets } from './egress-socket.js';
 import { lookUpNames } from './names.js';
@@ -20,11 +19,11 @@ import { InvalidComponent } from './invalid-component.js';
 import { LateWork } from './late-work.js';
 import { LoadedState } from './loaded-state.js';
 import { offerBindings } from './node-stand-ins.js';
-import { bundleFile, openBundle, usePackages } from './load-bundle.js';
+import { openMapped, usePackages } from './load-bundle.js';
 import { requestSender } from './request-sender.js';
 import { RunQueue } from './run-queue.js';
 import { SourceDb } from './source-db.js';
-import { mapStacks } from './source-map.js';
+import { StepBundles } from './step-bundles.js';
 import { StoreLink } from './store-link.js';
 import { Uplink } from './uplink.js';
 import { Waiting } from './waiting.js';
@@ -39,10 +38,11 @@ class Child {
   private db = new SourceDb({});
   private readonly waiting = new Waiting();
   private component: BoundComponent | undefined;
+  private bundles: StepBundles | undefined;
   /** State before the first call. */
   private loaded: LoadedState | undefined;
   private readonly queue = new RunQueue((n, event, body) =>
-    this.execute(n, this.endRun, (component, execution) => component.run(execution, event, body)),
+    this.execute(n, this.endRun, (execution) => this.loadedComponent().run(execution, event, body)),
   );
 
   constructor() {
@@ -66,8 +66,10 @@ class Child {
         return uplink.send(['g']);
       case 'hook':
         return this.hook(message.n, message.hook);
+      case 'bundle':
+        return this.bundles?.add(message.bundle, record.raw);
       case 'ask':
-        return this.ask(message.n, boundCallIn(record.raw, message.stepsBytes));
+        return this.ask(message.n, message.bundle, boundCallIn(record.raw, message.stepsBytes));
       case 'a':
         return stores.answered(message.id, record.raw.toString('utf8'), message.error);
     }
@@ -75,7 +77,7 @@ class Child {
 
   private init(settings: ChildSettings, raw: Buffer): void {
     for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
-    process.env.PD_COMPONENT = settings.sourceId;
+    Object.assign(process.env, settings.env);
     tunnelSockets(settings.egress);
     lookUpNames(settings.egress, () => currentExecution.getStore());
     liveIn(settings.tmp);
@@ -83,19 +85,24 @@ class Child {
     this.db = new SourceDb(settings.db);
     writesIn(settings.tmp, settings.tmpMb);
     usePackages(settings.packages);
-    const { code, map } = splitBundle(raw);
-    mapStacks(bundleFile(), () => map?.toString('utf8'));
-    openBundle(code, (exports) => {
+    if (!settings.hasBundle) return this.awaitBundles(settings);
+    openMapped(0, raw, (exports) => {
       if (settings.inspect !== null) this.inspect(exports, settings.inspect);
       else this.load(exports, settings);
       uplink.flush();
     });
   }
 
+  private awaitBundles(settings: ChildSettings): void {
+    this.bundles = new StepBundles(toolsOf(settings));
+    uplink.send(['ready']);
+    uplink.flush();
+  }
+
   private load(exports: () => unknown, settings: ChildSettings): void {
     try {
-      const tools = { tmp: settings.tmp, sendRequest: requestSender(settings.requestClient), stores };
-      this.component = new BoundComponent(componentOf(exports()), settings.props, tools, settings.dynamicProps);
+      const { props, dynamicProps } = settings;
+      this.component = new BoundComponent(componentOf(exports()), props, toolsOf(settings), dynamicProps);
       uplink.send(['ready']);
     } catch (thrown) {
       uplink.send(['loadfail', textOfError(thrown)]);
@@ -117,7 +124,7 @@ class Child {
    * description.
    */
   private outsideOfRuns(thrown: unknown): void {
-    if (this.component) late.error(NO_RUN, thrown);
+    if (this.component || this.bundles) late.error(NO_RUN, thrown);
   }
 
   private readonly endRun = (execution: Execution): void => {
@@ -127,37 +134,42 @@ class Child {
 
   private hook(n: number, hook: ProcessCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
-    this.execute(n, end, (component, execution) => component.hook(execution, hook));
+    this.execute(n, end, (execution) => this.loadedComponent().hook(execution, hook));
   }
 
   /**
    * After a call that ends before the state was compared, such as by an uncaught error, the process serves no other
-   * call.
+   * call. A process with several bundles serves calls at the same time, so nothing is compared.
    */
-  private ask(n: number, { call, props, dynamicProps }: BoundCall): void {
+  private ask(n: number, bundle: number, { call, props, dynamicProps }: BoundCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
+    const { bundles } = this;
+    if (bundles)
+      return this.execute(n, end, async (execution) => {
+        const component = await bundles.component(bundle);
+        await answerCall(component.boundTo(props, dynamicProps), execution, call);
+      });
     const loaded = (this.loaded ??= new LoadedState(process.cwd()));
-    this.execute(n, end, async (component, execution) => {
+    this.execute(n, end, async (execution) => {
       execution.spends = true;
       try {
-        await answerCall(component.boundTo(props, dynamicProps), execution, call);
+        await answerCall(this.loadedComponent().boundTo(props, dynamicProps), execution, call);
       } finally {
         execution.spends = !(stores.isIdle && (await loaded.isBack()));
       }
     });
   }
 
-  private execute(
-    n: number,
-    onEnd: (execution: Execution) => void,
-    call: (component: BoundComponent, execution: Execution) => unknown,
-  ): void {
-    const component = this.component;
+  private execute(n: number, onEnd: (execution: Execution) => void, call: (execution: Execution) => unknown): void {
     const execution = new Execution(n, uplink, this.db, this.waiting, late, onEnd);
     this.active.set(n, execution);
     execution.begin();
-    if (!component) return execution.end({ thrown: new Error('the component is not loaded') });
-    void currentExecution.run(execution, invoke, component, execution, call);
+    void currentExecution.run(execution, invoke, execution, call);
+  }
+
+  private loadedComponent(): BoundComponent {
+    if (this.component) return this.component;
+    throw new Error('the component is not loaded');
   }
 }
 
@@ -170,13 +182,15 @@ const boundCallIn = (raw: Buffer, stepsBytes: number): BoundCall => {
   return { ...bound, call: { ...call, facts: { ...call.facts, steps: raw.toString('utf8', end) } } };
 };
 
-const invoke = async (
-  component: BoundComponent,
-  execution: Execution,
-  call: (component: BoundComponent, execution: Execution) => unknown,
-): Promise<void> => {
+const toolsOf = ({ tmp, requestClient }: ChildSettings): PropTools => ({
+  tmp,
+  sendRequest: requestSender(requestClient),
+  stores,
+});
+
+const invoke = async (execution: Execution, call: (execution: Execution) => unknown): Promise<void> => {
   try {
-    await call(component, execution);
+    await call(execution);
     execution.end();
   } catch (thrown) {
     execution.end({ thrown });

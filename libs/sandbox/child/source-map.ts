@@ -15,35 +15,33 @@ type Place = ErrorPlace | 'runtime' | 'unknown';
 const RUNTIME = /[(/ ]child\.cjs:\d+|\(?node:internal\/(?:modules|main)\//;
 const FRAME = /^\s+at /;
 
-let readMap: () => string | undefined = () => undefined;
-let map: TraceMap | null | undefined;
-let location = locationIn('component.js');
+/** Bundles by the file that stacks name. A function reads the map of one that had no error yet. */
+const maps = new Map<string, TraceMap | null | (() => string | undefined)>([['component.js', null]]);
+let location = locationIn(maps.keys());
 
-/** Matches a location in `file`. */
-function locationIn(file: string): RegExp {
-  return new RegExp(
-    `(?<![^\\s(])(?:file://)?${file.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}:(\\d{1,9}):(\\d{1,9})`,
-    'g',
-  );
+/** Matches a location in one of the files. */
+function locationIn(files: Iterable<string>): RegExp {
+  const names = [...files].map((file) => file.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  return new RegExp(`(?<![^\\s(])(?:file://)?(${names}):(\\d{1,9}):(\\d{1,9})`, 'g');
 }
 
-/** Sets where stacks name the bundle, and how to get its map. The map is read at the first error, and once. */
+/** Adds a file of which stacks name a bundle, and how to get its map. The map is read at the first error, and once. */
 export const mapStacks = (file: string, read: () => string | undefined): void => {
-  readMap = read;
-  map = undefined;
-  location = locationIn(file);
+  maps.set(file, read);
+  location = locationIn(maps.keys());
 };
 
-const loadedMap = (): TraceMap | null => {
-  if (map !== undefined) return map;
-  map = null;
+const mapOf = (file: string): TraceMap | null => {
+  const known = maps.get(file) ?? null;
+  if (typeof known !== 'function') return known;
+  let map: TraceMap | null = null;
   try {
-    const text = readMap();
+    const text = known();
     if (text !== undefined && text.length <= MAX_MAP_BYTES) map = parsedMap(text);
   } catch {
     // The text is not a source map, so stacks stay as they are.
   }
-  readMap = () => undefined;
+  maps.set(file, map);
   return map;
 };
 
@@ -69,12 +67,13 @@ interface Frame {
   readonly place: ErrorPlace | undefined;
 }
 
-const frameOf = (text: string, traced: TraceMap | null): Frame => {
+const frameOf = (text: string): Frame => {
   if (RUNTIME.test(text)) return { text, isRuntime: true, place: undefined };
-  if (!traced) return { text, isRuntime: false, place: undefined };
   let isRuntime = false;
   let found: ErrorPlace | undefined;
-  const mapped = text.replace(location, (whole, line: string, column: string) => {
+  const mapped = text.replace(location, (whole, file: string, line: string, column: string) => {
+    const traced = mapOf(file);
+    if (!traced) return whole;
     const place = placeOf(traced, Number(line), Number(column));
     if (place === 'runtime') isRuntime = true;
     if (typeof place === 'string') return whole;
@@ -96,8 +95,7 @@ export const mappedStack = (stack: string): MappedStack => {
   const lines = stack.split('\n');
   const first = lines.findIndex((line) => FRAME.test(line));
   if (first < 0) return { text: stack, place: undefined };
-  const traced = loadedMap();
-  const frames = lines.slice(first).map((line) => frameOf(line, traced));
+  const frames = lines.slice(first).map(frameOf);
   const place = frames.find((frame) => frame.place)?.place;
   const last = frames.findLastIndex((frame) => frame.place);
   const calledByRuntime = last >= 0 && frames.slice(last).some(({ isRuntime }) => isRuntime);

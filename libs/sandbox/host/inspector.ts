@@ -61,7 +61,8 @@ export interface Inspector {
 }
 
 const SETTINGS: Omit<ChildSettings, 'tmp' | 'tmpMb' | 'packages' | 'inspect'> = {
-  sourceId: '',
+  env: { PD_COMPONENT: '' },
+  hasBundle: true,
   props: {},
   db: {},
   concurrency: 1,

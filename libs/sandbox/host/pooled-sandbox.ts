@@ -4,6 +4,9 @@ import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type BoundCall, type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
+/** Names of processes of calls begin so. */
+export const CALLS = 'call_';
+
 /** Process in the pool, or a request for one. */
 export class Entry {
   sandbox: Promise<Sandbox> = new Promise<never>(() => undefined);

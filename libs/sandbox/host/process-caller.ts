@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto';
 import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { type StepAnswer, type StepOutput } from '#libs/component-model/step-run.js';
 import { type CallRequest, type ComponentCaller } from '../component-caller.js';
-import { BundleNotLoaded, type RunOutcome, SandboxGone, type SandboxSpec } from '../sandbox.js';
+import { type BoundCall, BundleNotLoaded, type RunOutcome, SandboxGone, type SandboxSpec } from '../sandbox.js';
 import { type CallLimits, CallTurns, DEFAULT_CALL_LIMITS } from './call-turns.js';
 import { userError } from './process-end.js';
+import { CALLS } from './pooled-sandbox.js';
 import { type LentSandbox, type SandboxPool } from './sandbox-pool.js';
 
 export interface ProcessCallerOptions {
-  readonly pool: Pick<SandboxPool, 'lend'>;
+  readonly pool: Pick<SandboxPool, 'lend' | 'acquire'>;
   readonly limits?: CallLimits;
   readonly timeoutMs?: number;
   /** Keeps secrets out of logs and errors. */
@@ -18,12 +20,19 @@ export interface ProcessCallerOptions {
 export const processCaller = (options: ProcessCallerOptions): ComponentCaller => {
   const turns = new CallTurns(options.limits ?? DEFAULT_CALL_LIMITS);
   return {
-    call: (request) => turns.run(request.workspaceId, () => callOnce(options, request)),
+    call: (request) =>
+      request.shared
+        ? answered(options, request, inShared(options, request, request.shared))
+        : turns.run(request.workspaceId, () => answered(options, request, inProcess(options, request))),
   };
 };
 
-const callOnce = async (options: ProcessCallerOptions, request: CallRequest): Promise<CallOutcome> => {
-  const outcome = await inProcess(options, request);
+const answered = async (
+  options: ProcessCallerOptions,
+  request: CallRequest,
+  running: Promise<RunOutcome>,
+): Promise<CallOutcome> => {
+  const outcome = await running;
   const masked = options.masked?.(outcome, request.secrets ?? []) ?? outcome;
   const { status, value, error, logs } = masked;
   if (request.call.kind === 'step') return { status, logs, step: answerOf(masked), ...(error ? { error } : {}) };
@@ -60,11 +69,10 @@ const inProcess = async (options: ProcessCallerOptions, request: CallRequest): P
 const askOnce = async (
   { sandbox, giveBack }: LentSandbox,
   { timeoutMs = 30_000 }: ProcessCallerOptions,
-  { call, props, dynamicProps, timeoutMs: ownMs, onReply }: CallRequest,
+  request: CallRequest,
 ): Promise<RunOutcome> => {
   try {
-    const bound = { call, props, ...(dynamicProps === undefined ? {} : { dynamicProps }) };
-    const outcome = await sandbox.ask(bound, ownMs ?? timeoutMs, onReply);
+    const outcome = await sandbox.ask(boundOf(request), request.timeoutMs ?? timeoutMs, request.onReply);
     outcome.held?.release();
     return outcome;
   } finally {
@@ -72,16 +80,57 @@ const askOnce = async (
   }
 };
 
+/** Starts of the process of a call that ended before the call began. */
+const MAX_STARTS = 3;
+
+/** Makes a call of a code step in the process of its workflow, beside other calls. */
+const inShared = async (
+  { pool, timeoutMs = 30_000 }: ProcessCallerOptions,
+  request: CallRequest,
+  { name, env }: NonNullable<CallRequest['shared']>,
+): Promise<RunOutcome> => {
+  const { workspaceId, timeoutMs: ownMs, onReply } = request;
+  // A process has the variables from its start on, so changed ones take another process.
+  const process = `${CALLS}${digestOf([workspaceId, name, env])}`;
+  const start = async (): Promise<SandboxSpec> => ({ ...(await specOf(process, request)), bundleFile: null, env });
+  for (let starts = 1; ; starts++) {
+    try {
+      const sandbox = await pool.acquire(process, workspaceId, start);
+      const outcome = await sandbox.ask(
+        { ...boundOf(request), bundleFile: request.bundleFile },
+        ownMs ?? timeoutMs,
+        onReply,
+      );
+      outcome.held?.release();
+      return outcome;
+    } catch (error) {
+      if (error instanceof BundleNotLoaded) return failed('killed', error.userError);
+      if (!(error instanceof SandboxGone)) throw error;
+      if (starts >= MAX_STARTS) return failed('killed', userError('ProcessExited', error.message));
+    }
+  }
+};
+
+const digestOf = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+
+const boundOf = ({ call, props, dynamicProps }: CallRequest): BoundCall => ({
+  call,
+  props,
+  ...(dynamicProps === undefined ? {} : { dynamicProps }),
+});
+
 /** Props are sent with each call, because another call may have others. */
 const specOf = async (name: string, request: CallRequest): Promise<SandboxSpec> => {
-  const { workspaceId, bundleFile, props, packages, key } = request;
+  const { workspaceId, bundleFile, props, packages, key, shared } = request;
   return {
     sourceId: name,
     workspaceId,
     bundleFile,
     props: {},
     ...(packages === undefined ? {} : { packages: await packages() }),
-    sendsRequests: key !== undefined || Object.values(props).some(({ kind }) => kind === 'request'),
+    sendsRequests:
+      key !== undefined || shared !== undefined || Object.values(props).some(({ kind }) => kind === 'request'),
     db: {},
     concurrency: 1,
   };

@@ -24,6 +24,7 @@ import { type RunCollector } from './run-collector.js';
 import { RunSender } from './run-sender.js';
 import { RunWatchdog } from './run-watchdog.js';
 import { type MemoryAccount, type RunsMemory } from './runs-memory.js';
+import { SentBundles } from './sent-bundles.js';
 import { SentRuns } from './sent-runs.js';
 import { StoreCalls, storesOf } from './store-calls.js';
 
@@ -47,6 +48,9 @@ export class ProcessSandbox implements Sandbox {
   private readonly hooks = new SerialQueue();
   private readonly late = new LateReports();
   private readonly stores: StoreCalls;
+  private readonly bundles = new SentBundles((bundle, code) => {
+    if (this.isAlive) this.channel.send({ t: 'bundle', bundle }, [code]);
+  });
   private readonly finished: Promise<void>;
   private cause: Cause | undefined;
   private culprit: RunCollector | undefined;
@@ -103,8 +107,13 @@ export class ProcessSandbox implements Sandbox {
   }
 
   ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome> {
-    if (!this.isAlive) return Promise.reject(this.gone());
-    return new Promise((resolve, reject) => this.sender.sendCall({ call, timeoutMs, onReply }, resolve, reject));
+    const { bundleFile, ...bound } = call;
+    const send = (bundle: number): Promise<RunOutcome> => {
+      if (!this.isAlive) return Promise.reject(this.gone());
+      const asked = { call: bound, bundle, timeoutMs, onReply };
+      return new Promise((resolve, reject) => this.sender.sendCall(asked, resolve, reject));
+    };
+    return bundleFile === undefined ? send(0) : this.bundles.sent(bundleFile).then(send);
   }
 
   isSpent(): boolean {

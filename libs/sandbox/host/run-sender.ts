@@ -24,6 +24,7 @@ export interface RunSenderOptions {
 
 export interface AskedCall {
   readonly call: BoundCall;
+  readonly bundle: number;
   readonly timeoutMs: number;
   readonly onReply: ((reply: HttpReply) => void) | undefined;
 }
@@ -97,7 +98,7 @@ export class RunSender {
 
   /** Sends a call at once. It resolves or rejects as a run does. */
   sendCall(
-    { call, timeoutMs, onReply }: AskedCall,
+    { call, bundle, timeoutMs, onReply }: AskedCall,
     resolve: (outcome: RunOutcome) => void,
     reject: (reason: Error) => void,
   ): void {
@@ -123,7 +124,7 @@ export class RunSender {
         ...(call.call.kind === 'step' ? { refresh: call.call.facts } : {}),
       }),
     );
-    channel.send({ t: 'ask', n, stepsBytes }, [text, steps]);
+    channel.send({ t: 'ask', n, bundle, stepsBytes }, [text, steps]);
     watchdog.watch();
   }
 

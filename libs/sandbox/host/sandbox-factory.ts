@@ -52,7 +52,7 @@ export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSa
         if (egress !== undefined) options.egressDone?.(spec.sourceId);
       };
       try {
-        const bundle = await readFile(spec.bundleFile, 'utf8');
+        const bundle = spec.bundleFile === null ? '' : await readFile(spec.bundleFile, 'utf8');
         egress = await options.egressSocket?.(spec.workspaceId, spec.sourceId);
         return await startSandbox(
           { house, clock, memory, dataStores: options.dataStores, release },
@@ -151,7 +151,8 @@ const settingsOf = (
   tmpMb: number,
   requestClient: string | null,
 ): ChildSettings => ({
-  sourceId: spec.sourceId,
+  env: spec.env ?? { PD_COMPONENT: spec.sourceId },
+  hasBundle: spec.bundleFile !== null,
   props: spec.props,
   ...(spec.dynamicProps === undefined ? {} : { dynamicProps: spec.dynamicProps }),
   db: spec.db,

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { CpuMeter } from './cpu-meter.js';
 import { LoadFailures } from './load-failures.js';
 import { randomKey } from '#libs/kernel/ids.js';
-import { Entry, PooledSandbox, type PoolStates, statesOf } from './pooled-sandbox.js';
+import { CALLS, Entry, PooledSandbox, type PoolStates, statesOf } from './pooled-sandbox.js';
 import {
   type Holding,
   holdingOf,
@@ -138,7 +138,7 @@ export class SandboxPool {
     if (this.closed) throw new SandboxGone('a call', 'the pool is closed');
     this.meterTimer ??= setInterval(() => this.lookAtCpu(), METER_MS).unref();
     const kept = key === undefined ? undefined : this.keptUnder(workspaceId, key);
-    const entry = kept ?? new Entry(`call_${randomKey(18)}`, workspaceId, this.clock.now(), () => undefined, key);
+    const entry = kept ?? new Entry(`${CALLS}${randomKey(18)}`, workspaceId, this.clock.now(), () => undefined, key);
     this.entries.delete(entry.sourceId);
     this.lent.add(entry);
     entry.going++;
@@ -371,7 +371,7 @@ export class SandboxPool {
       const { sourceId, workspaceId } = entry;
       this.spun++;
       this.evict(entry);
-      this.told({ sourceId, workspaceId, isOfCalls: entry.key !== undefined, ...spinning });
+      this.told({ sourceId, workspaceId, isOfCalls: sourceId.startsWith(CALLS), ...spinning });
     }
   }
 

@@ -88,13 +88,18 @@ export type SentRun =
 
 /** Message from host to child. */
 export type HostMessage =
-  /** Raw: the bundle. */
+  /** Raw: the bundle, if it has one. */
   | { readonly t: 'init'; readonly settings: ChildSettings }
   /** Raw: the concatenated texts of the events. */
   | { readonly t: 'run'; readonly runs: readonly SentRun[] }
   | { readonly t: 'hook'; readonly n: number; readonly hook: ProcessCall }
-  /** Raw: JSON of the BoundCall, then the text of `steps` of a call of kind `step`, which has this many bytes. */
-  | { readonly t: 'ask'; readonly n: number; readonly stepsBytes: number }
+  /** A further bundle, for the calls after it that name it. Raw: the bundle. */
+  | { readonly t: 'bundle'; readonly bundle: number }
+  /**
+   * Raw: JSON of the BoundCall, then the text of `steps` of a call of kind `step`, which has this many bytes. `bundle` is 0
+   * for that of `init`.
+   */
+  | { readonly t: 'ask'; readonly n: number; readonly bundle: number; readonly stepsBytes: number }
   /** What waits in `$in`, for the runs and hooks after it. */
   | { readonly t: 'waiting'; readonly events: WaitingEvents }
   /** Starts no more runs. Only hooks may follow. Answered by `g`. */
@@ -115,7 +120,9 @@ export const STORE_CALLS = 8;
 export type DescribedAs = 'component' | 'step';
 
 export interface ChildSettings {
-  readonly sourceId: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** False for a process whose calls bring their bundles. It serves calls at the same time, and keeps its files. */
+  readonly hasBundle: boolean;
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed (docs/reference/component-model.md#additional-props). */
   readonly dynamicProps?: readonly ConfigurableProp[];
