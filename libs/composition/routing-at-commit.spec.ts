@@ -8,7 +8,7 @@ import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.j
 import { drained } from '#libs/stream-log/testing/drained.js';
 
 const WEBHOOKS = Array.from({ length: 40 }, (_, n) => `wh_${n}`);
-const OWNERS = ['dc_a', 'dc_b', ...WEBHOOKS];
+const OWNERS = ['dc_a', 'p_1', 'dc_b', ...WEBHOOKS];
 
 const newWorld = routerWorlds();
 

@@ -75,10 +75,9 @@ export class CommitRoutes {
     const { emits, clock } = this.options;
     try {
       const routed = emits.route(record, clock.now(), new Examination(record.value));
-      const { records, workflowsSkipped } = routed;
+      const { records } = routed;
       if (!isPlain(routed) || !this.hasRoomFor(records)) return undefined;
       this.counts.emits++;
-      this.counts.workflowsSkipped += workflowsSkipped;
       for (const each of records) countRouted(this.counts, each);
       return [{ ...record, headers: { ...record.headers, routed: this.position } }, ...records];
     } catch {
@@ -90,9 +89,8 @@ export class CommitRoutes {
   /** Call once the commit is durable. */
   committed(): void {
     const { metrics } = this.options;
-    const { emits, workflowsSkipped, invocations, deliveries } = this.counts;
+    const { emits, invocations, deliveries } = this.counts;
     metrics.emits += emits;
-    metrics.workflowsSkipped += workflowsSkipped;
     metrics.invocations += invocations;
     metrics.deliveries += deliveries;
   }

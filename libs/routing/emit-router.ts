@@ -4,11 +4,11 @@ import { type Examination } from './event-filter.js';
 import { type Emit, type RoomOf, routeEmit, type Routed } from './route-emit.js';
 import { type SubscriptionTable } from './subscription-table.js';
 
-/** Backlog of the sources, as far as this process knows it. */
+/** Backlog of the sources and workflows, as far as this process knows it. */
 export interface ListenerBacklog {
-  /** Invocations that wait for the source. */
-  waitingFor(sourceId: string): number;
-  /** Number of waiting invocations above which the router holds emits for the source. */
+  /** Invocations that wait for the listener. */
+  waitingFor(listenerId: string): number;
+  /** Number of waiting invocations above which the router holds emits for the listener. */
   readonly limit: number;
   /** Number of unrouted emits of one source above which its loop counts as growing without bound. */
   readonly loopLimit: number;
@@ -75,8 +75,6 @@ export interface RouterMetrics {
   emits: number;
   invocations: number;
   deliveries: number;
-  /** Matches whose listener is a workflow. */
-  workflowsSkipped: number;
   /** Emits at MAX_HOPS, which were not passed on. */
   hopLimited: number;
   /** Records dropped because their topic no longer exists: the listener was deleted. */
@@ -93,7 +91,6 @@ export const noRouterMetrics = (): RouterMetrics => ({
   emits: 0,
   invocations: 0,
   deliveries: 0,
-  workflowsSkipped: 0,
   hopLimited: 0,
   dropped: 0,
   loopsGivenUp: 0,

@@ -17,20 +17,19 @@ export interface Emit {
 
 export interface Routed {
   readonly records: readonly LogRecord[];
-  readonly workflowsSkipped: number;
   readonly hopLimited: boolean;
-  /** Sources that did not get the emit, because they are in a loop that grows without bound. */
+  /** Sources and workflows that did not get the emit, because they are in a loop that grows without bound. */
   readonly givenUp: readonly string[];
-  /** A source without room. Until it has room, no listener may get the emit. */
+  /** A source or workflow without room. Until it has room, no listener may get the emit. */
   readonly heldFor?: string;
   /** Filters remain to be examined, and nothing is routed yet. Ask again with the same examination, in a later turn. */
   readonly isUnexamined?: true;
 }
 
-/** Whether a source has room for one more invocation now. */
+/** Whether a source or workflow has room for one more invocation now. */
 export type RoomOf = (listenerId: string) => 'room' | 'wait' | 'give up';
 
-const NOTHING: Routed = { records: [], workflowsSkipped: 0, hopLimited: false, givenUp: [] };
+const NOTHING: Routed = { records: [], hopLimited: false, givenUp: [] };
 
 /**
  * Turns one emit into records. Pure: ids are a function of emit and subscription, so routing an emit again makes
@@ -66,12 +65,11 @@ export const routeEmit = (
   }
   const records: LogRecord[] = [];
   const givenUp: string[] = [];
-  let workflowsSkipped = 0;
   for (const match of matches) {
     if (match.listenerId.startsWith('wh_')) records.push(deliveryOf(emit, match, topics, now));
     else if (match.listenerId === EMAIL_LISTENER) records.push(...emailOf(emit, topics));
     else if (atLimit) continue;
-    else if (match.listenerId.startsWith('dc_')) {
+    else {
       const room = roomOf(match.listenerId);
       if (room === 'wait') return { ...NOTHING, heldFor: match.listenerId };
       if (room === 'give up') givenUp.push(match.listenerId);
@@ -79,9 +77,9 @@ export const routeEmit = (
         const { listenerId, subscriptionId } = match;
         records.push(emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId }));
       }
-    } else workflowsSkipped++;
+    }
   }
-  return { records, workflowsSkipped, hopLimited: atLimit, givenUp };
+  return { records, hopLimited: atLimit, givenUp };
 };
 
 /** Makes the delivery of an emit to the webhook of a subscription. A repeat has the same id. */

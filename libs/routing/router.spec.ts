@@ -13,7 +13,7 @@ const world = async (...subscriptions: (readonly [emitter: string, listener: str
   const { log, start, subscribe: add } = newWorld();
   const subscribe = (emitter: string, listener: string, channel = ''): void => add({ emitter, listener, channel });
   for (const subscription of subscriptions) subscribe(...subscription);
-  for (const id of ['dc_a', 'dc_b', 'wh_1', 'wh_2']) {
+  for (const id of ['dc_a', 'dc_b', 'p_1', 'wh_1', 'wh_2']) {
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   }
   const recordsOf = (topic: string): Promise<readonly StoredRecord[]> => log.read(topic, -1, 1_000);
@@ -225,12 +225,18 @@ describe('the router', () => {
     expect(router.metrics).toMatchObject({ emits: 1, dropped: 1, deliveries: 0 });
   });
 
-  it('skips workflows with a count, and removals of events without one', async () => {
-    const { log, start } = await world(['dc_a', 'p_1'], ['dc_a', 'wh_1']);
-    await log.publish([emit(1), removal(2)]);
+  it('creates an invocation for a workflow, and passes on the events of one, but no removal', async () => {
+    const { log, start, recordsOf } = await world(['dc_a', 'p_1'], ['p_*', 'dc_b'], ['p_2', 'dc_b']);
+    await log.publish([emit(1), removal(2), emit(3, { emitter: 'p_1', hops: '1' })]);
     const router = await start();
     await drained(router);
-    expect(router.metrics).toMatchObject({ emits: 2, workflowsSkipped: 1, deliveries: 1 });
+    expect(router.metrics).toMatchObject({ emits: 3, invocations: 2 });
+    const [invocation, ...more] = await recordsOf('invocations.p_1');
+    expect(more).toEqual([]);
+    expect(invocation).toMatchObject({ key: 'p_1', value: '{"n": 1 }' });
+    expect(invocation?.headers).toMatchObject({ kind: 'emit', source: 'p_1', emitter: 'dc_a', hops: '1' });
+    const heard = await recordsOf('invocations.dc_b');
+    expect(heard.map(({ headers }) => [headers['emitter'], headers['hops']])).toEqual([['p_1', '2']]);
   });
 
   it('never parses a value', async () => {

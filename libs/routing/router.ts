@@ -257,9 +257,8 @@ class BatchRouting {
     }
   }
 
-  private recordsOf(emit: Emit, { records, workflowsSkipped, hopLimited, givenUp }: Routed): readonly LogRecord[] {
+  private recordsOf(emit: Emit, { records, hopLimited, givenUp }: Routed): readonly LogRecord[] {
     const { metrics, options } = this;
-    metrics.workflowsSkipped += workflowsSkipped;
     metrics.loopsGivenUp += givenUp.length;
     if (hopLimited) metrics.hopLimited++;
     const errors: LogRecord[] = [];

@@ -71,6 +71,17 @@ describe('SubscriptionTable', () => {
     expect(listeners(table, 'dc_a')).toEqual(['dc_a', 'wh_1', 'p_1']);
   });
 
+  it.each<[name: string, back: readonly [emitterId: string, listenerId: string], closes: boolean]>([
+    ['by id', ['p_1', 'dc_a'], true],
+    ['by the glob of workflows', ['p_*', 'dc_a'], true],
+    ['by the errors of the workspace', ['o_1', 'dc_a'], true],
+    ['but not by the glob of sources', ['dc_*', 'dc_a'], false],
+    ['but not through a webhook', ['p_1', 'wh_1'], false],
+  ])('knows a loop through a workflow, %s', (_name, [emitterId, listenerId], closes) => {
+    const table = tableOf(created('sub_1', 'dc_a', 'p_1'), created('sub_2', emitterId, listenerId));
+    expect(table.leadsTo('p_1', 'dc_a', 'o_1')).toBe(closes);
+  });
+
   it('ignores a repeated event, and lists a deleted and recreated subscription once', () => {
     const again = created('sub_1', 'dc_a', 'wh_1');
     const table = tableOf(again, again, said('subscription-sub_1', 'SubscriptionDeleted'), again);

@@ -91,7 +91,7 @@ export class SubscriptionTable implements LiveView {
   match(emitterId: string, workspaceId: string, channel: string): readonly Match[] {
     const matches: Match[] = [];
     this.collect(emitterId, channel, matches);
-    this.collect(globBucket(workspaceId, emitterId.startsWith('p_') ? 'p_*' : 'dc_*'), channel, matches);
+    this.collect(globBucket(workspaceId, globOf(emitterId)), channel, matches);
     if (channel === ERRORS_CHANNEL) {
       this.collect(workspaceId, channel, matches);
       const owner = this.owners.get(emitterId);
@@ -101,16 +101,16 @@ export class SubscriptionTable implements LiveView {
   }
 
   /**
-   * Whether emits of the source `from` can reach the source `to` on any channel, directly or through others. A
-   * subscription with emitter `to` and listener `from` then closes a loop. Visits each source of the workspace at most
-   * once.
+   * Whether emits of the source or workflow `from` can reach `to` on any channel, directly or through others. A
+   * subscription with emitter `to` and listener `from` then closes a loop. Visits each source and workflow of the
+   * workspace at most once.
    */
   leadsTo(from: string, to: string, workspaceId: string): boolean {
     const seen = new Set([from]);
     const next = [from];
-    for (let source = next.pop(); source !== undefined; source = next.pop()) {
-      if (source === to) return true;
-      for (const listener of this.sourcesThatHear(source, workspaceId)) {
+    for (let emitter = next.pop(); emitter !== undefined; emitter = next.pop()) {
+      if (emitter === to) return true;
+      for (const listener of this.emittersThatHear(emitter, workspaceId)) {
         if (seen.has(listener)) continue;
         seen.add(listener);
         next.push(listener);
@@ -119,15 +119,15 @@ export class SubscriptionTable implements LiveView {
     return false;
   }
 
-  private *sourcesThatHear(emitterId: string, workspaceId: string): Iterable<string> {
+  private *emittersThatHear(emitterId: string, workspaceId: string): Iterable<string> {
     for (const { emitterId: emitter, listenerId } of this.byResource.get(emitterId) ?? []) {
-      if (emitter === emitterId && listenerId.startsWith('dc_')) yield listenerId;
+      if (emitter === emitterId && mayEmit(listenerId)) yield listenerId;
     }
     const owner = this.owners.get(emitterId);
-    const buckets = [globBucket(workspaceId, 'dc_*'), workspaceId, ownerBucket(workspaceId, owner ?? '')];
+    const buckets = [globBucket(workspaceId, globOf(emitterId)), workspaceId, ownerBucket(workspaceId, owner ?? '')];
     for (const lists of this.channels.values()) {
       for (const bucket of buckets) {
-        for (const { listenerId } of lists.get(bucket) ?? []) if (listenerId.startsWith('dc_')) yield listenerId;
+        for (const { listenerId } of lists.get(bucket) ?? []) if (mayEmit(listenerId)) yield listenerId;
       }
     }
   }
@@ -177,6 +177,9 @@ export class SubscriptionTable implements LiveView {
     for (const { subscriptionId } of entries) this.remove(subscriptionId);
   }
 }
+
+const globOf = (emitterId: string): string => (emitterId.startsWith('p_') ? 'p_*' : 'dc_*');
+const mayEmit = (listenerId: string): boolean => /^(dc|p)_/.test(listenerId);
 
 const globBucket = (workspaceId: string, glob: string): string => `${workspaceId}/${glob}`;
 const ownerBucket = (workspaceId: string, userId: string): string => `${workspaceId}/${userId}`;
