@@ -40,10 +40,12 @@ describe('SubscriptionTable', () => {
     ["a workspace's errors, with event name", 'o_1', '$errors', 'p_1', '$errors', true],
     ['a workspace stands for errors only', 'o_1', '', 'dc_a', '', false],
     ["a user's errors", 'u_1', '', 'dc_a', '$errors', true],
+    ["a user's errors of a workflow", 'u_1', '', 'p_1', '$errors', true],
     ["not the errors of another user's source", 'u_1', '', 'dc_of_other', '$errors', false],
   ])('%s', (_name, emitterId, eventName, emitter, channel, matches) => {
     const table = tableOf(
       said('source-dc_a', 'SourceDeploymentStarted', { userId: 'u_1' }),
+      said('workflow-p_1', 'WorkflowCreated', { userId: 'u_1' }),
       said('source-dc_of_other', 'SourceDeploymentStarted', { userId: 'u_2' }),
       created('sub_1', emitterId, 'wh_1', eventName),
     );
@@ -107,6 +109,18 @@ describe('SubscriptionTable', () => {
       expect(listeners(table, 'dc_b')).toEqual(['wh_1']);
     },
   );
+
+  it('removes subscriptions from and to a deleted workflow', () => {
+    const table = tableOf(
+      said('workflow-p_1', 'WorkflowCreated', { userId: 'u_1' }),
+      created('sub_1', 'dc_a', 'p_1'),
+      created('sub_2', 'p_1', 'wh_1'),
+      created('sub_3', 'u_1', 'wh_1'),
+      said('workflow-p_1', 'WorkflowDeleted'),
+    );
+    expect(table.size).toBe(1);
+    expect(listeners(table, 'p_1', '$errors')).toEqual([]);
+  });
 
   it('removes subscriptions to a deleted webhook', () => {
     const table = tableOf(created('sub_1', 'dc_a', 'wh_1'), said('webhook-wh_1', 'WebhookDeleted'));

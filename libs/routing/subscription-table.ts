@@ -5,6 +5,7 @@ import { ERRORS_CHANNEL, PLATFORM_CHANNEL } from '#libs/component-model/channels
 import { type ErrorEmailsEvent } from '#libs/notifications/published.js';
 import { type EventFilter, type SubscriptionCreated, type SubscriptionEvent } from '#libs/subscriptions/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
+import { type WorkflowEvent } from '#libs/workflows/published.js';
 
 export interface Match {
   readonly subscriptionId: string;
@@ -23,7 +24,7 @@ interface Entry extends Omit<Match, 'filter'> {
   readonly channel: string;
 }
 
-type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent | ErrorEmailsEvent;
+type RoutedEvent = SubscriptionEvent | SourceEvent | WebhookEvent | WorkflowEvent | ErrorEmailsEvent;
 
 /** Listener that stands for the owner of a source, who gets its errors by email. */
 export const EMAIL_LISTENER = 'email';
@@ -43,7 +44,7 @@ export class SubscriptionTable implements LiveView {
   private readonly channels = new Map<string, Map<string, Entry[]>>();
   /** Subscriptions by the id of their emitter or listener, whose deletion removes them. */
   private readonly byResource = new Map<string, Entry[]>();
-  /** Owner of each source, for subscriptions to a user's `$errors`. */
+  /** Owner of each source and workflow, for subscriptions to a user's `$errors`. */
   private readonly owners = new Map<string, string>();
 
   get size(): number {
@@ -72,10 +73,12 @@ export class SubscriptionTable implements LiveView {
         this.remove(emailEntryOf(id));
         return;
       case 'SourceDeploymentStarted':
+      case 'WorkflowCreated':
         this.owners.set(id, event.data.userId);
         return;
       case 'SourceDeploymentFailed':
       case 'SourceDeleted':
+      case 'WorkflowDeleted':
         this.owners.delete(id);
         this.removeResource(id);
         return;

@@ -5,6 +5,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
+import { AutoSubscribeReactor } from './auto-subscribe/auto-subscribe.reactor.js';
 import { subscriptionsContext, SubscriptionsModule, DeletedResourceSubscriptionsReactor } from './index.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
@@ -29,6 +30,7 @@ const world = async () => {
     projections: subscriptionsContext.projections,
     reactors: ({ events, handleCommand, readModels, projectors, clock }) => [
       new DeletedResourceSubscriptionsReactor({ events, handleCommand, readModels, readYourWrites: projectors, clock }),
+      new AutoSubscribeReactor({ handleCommand, readModels, readYourWrites: projectors, clock }),
     ],
   });
   const app: NestExpressApplication = await httpTestApp({
@@ -273,14 +275,17 @@ describe('the lists', () => {
 describe('subscriptions of deleted resources', () => {
   // docs/reference/rest-api.md#subscription-cleanup
   it.each([
-    ['source-dc_a', 'SourceDeleted', ['wh_1']],
-    ['source-dc_a', 'SourceDeploymentFailed', ['wh_1']],
-    ['webhook-wh_1', 'WebhookDeleted', ['dc_a']],
+    ['source-dc_a', 'SourceDeleted', ['dc_b', 'p_1', 'wh_1']],
+    ['source-dc_a', 'SourceDeploymentFailed', ['dc_b', 'p_1', 'wh_1']],
+    ['webhook-wh_1', 'WebhookDeleted', ['dc_b', 'p_1', 'dc_a']],
+    ['workflow-p_1', 'WorkflowDeleted', ['wh_1', 'dc_a', 'wh_1']],
   ])('%s %s removes the subscriptions from and to it', async (stream, type, left) => {
     const { plane, call } = await world();
     await call('post', '/v1/subscriptions?emitter_id=dc_a&listener_id=wh_1');
     await call('post', '/v1/subscriptions?emitter_id=dc_b&listener_id=dc_a');
     await call('post', '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1');
+    await call('post', '/v1/subscriptions?emitter_id=dc_b&listener_id=p_1');
+    await call('post', '/v1/subscriptions?emitter_id=p_1&listener_id=dc_b');
     await plane.happened(stream, { type, data: {} });
     await plane.idle();
     const listeners = itemsOf(await call('get', '/v1/users/me/subscriptions')).map((item) => item['listener_id']);
@@ -310,6 +315,22 @@ describe('subscriptions of deleted resources', () => {
     await call('post', '/v1/subscriptions?emitter_id=dc_*&listener_id=wh_1');
     await plane.idle();
     expect(itemsOf(await call('get', '/v1/users/me/subscriptions'))).toHaveLength(2);
+  });
+});
+
+describe('auto-subscriptions', () => {
+  // docs/reference/rest-api.md#auto-subscriptions
+  it.each([
+    ['source-dc_new', 'SourceDeploymentStarted'],
+    ['workflow-p_new', 'WorkflowCreated'],
+  ])('subscribe their listener to a new emitter: %s %s', async (stream, type) => {
+    const { plane, call } = await world();
+    expect((await call('post', '/v1/auto_subscriptions?event_name=$errors&listener_id=wh_1')).status).toBe(200);
+    await plane.happened(stream, { type, data: {} });
+    await plane.idle();
+    expect(itemsOf(await call('get', '/v1/workspaces/o_1/subscriptions'))).toEqual([
+      expect.objectContaining({ emitter_id: stream.split('-')[1], listener_id: 'wh_1', event_name: '$errors' }),
+    ]);
   });
 });
 

@@ -18,18 +18,18 @@ export interface AutoSubscribeDependencies {
 const CAUGHT_UP_MS = 10_000;
 
 /**
- * Subscribes the listeners of a workspace's auto-subscriptions to each new source. The subscriptions are ordinary ones:
- * they show in lists, and the roll-back of a failed deployment removes them.
+ * Subscribes the listeners of a workspace's auto-subscriptions to each new source and workflow. The subscriptions are
+ * ordinary ones: they show in lists, and the roll-back of a failed deployment removes them.
  */
 export class AutoSubscribeReactor implements Reactor {
   readonly name = 'subscriptions.auto-subscribe.v1';
-  readonly eventTypes = ['SourceDeploymentStarted'];
+  readonly eventTypes = ['SourceDeploymentStarted', 'WorkflowCreated'];
 
   constructor(private readonly deps: AutoSubscribeDependencies) {}
 
   async handle(event: RecordedEvent): Promise<void> {
     const { readModels, readYourWrites, handleCommand, clock } = this.deps;
-    // The list must contain every auto-subscription recorded before the source.
+    // The list must contain every auto-subscription recorded before the new emitter.
     if (!(await readYourWrites.waitFor(event.position, CAUGHT_UP_MS))) {
       throw new Error(`read models have not reached position ${event.position} after ${CAUGHT_UP_MS} ms`);
     }

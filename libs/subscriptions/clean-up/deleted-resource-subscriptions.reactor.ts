@@ -8,6 +8,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type SourceEvent } from '#libs/sources/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
+import { type WorkflowEvent } from '#libs/workflows/published.js';
 import { autoSubscription } from '../domain/auto-subscription.js';
 import { subscription } from '../domain/subscription.js';
 import { type AutoSubscriptionEvent, type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
@@ -23,16 +24,16 @@ export interface CleanUpDependencies {
 }
 
 type Reason = SubscriptionDeleted['data']['reason'];
-type HandledEvent = SourceEvent | WebhookEvent | SubscriptionEvent | AutoSubscriptionEvent;
+type HandledEvent = SourceEvent | WebhookEvent | WorkflowEvent | SubscriptionEvent | AutoSubscriptionEvent;
 
-/** Stream category of each resource that can be deleted. Workflows have none yet. */
-const CATEGORIES = { dc_: 'source', wh_: 'webhook' } as const;
-const GONE: readonly string[] = ['SourceDeleted', 'SourceDeploymentFailed', 'WebhookDeleted'];
+/** Stream category of each resource that can be deleted. */
+const CATEGORIES = { dc_: 'source', wh_: 'webhook', p_: 'workflow' } as const;
+const GONE: readonly string[] = ['SourceDeleted', 'SourceDeploymentFailed', 'WebhookDeleted', 'WorkflowDeleted'];
 const CAUGHT_UP_MS = 10_000;
 
 /**
- * Removes the subscriptions from and to a deleted source or webhook, and the auto-subscriptions to it, in two ways. A
- * deletion removes all subscriptions recorded before it. A subscription recorded after the deletion is removed when its
+ * Removes the subscriptions from and to a deleted source, webhook or workflow, and the auto-subscriptions to it, in two
+ * ways. A deletion removes all subscriptions recorded before it. A subscription recorded after the deletion is removed when its
  * event arrives, because its resource was deleted between the check and the append.
  */
 export class DeletedResourceSubscriptionsReactor implements Reactor {
@@ -47,6 +48,7 @@ export class DeletedResourceSubscriptionsReactor implements Reactor {
       case 'SourceDeleted':
       case 'SourceDeploymentFailed':
       case 'WebhookDeleted':
+      case 'WorkflowDeleted':
         return this.afterDeletion(event);
       case 'SubscriptionCreated': {
         const { emitterId, listenerId } = event.data;
@@ -96,7 +98,7 @@ export class DeletedResourceSubscriptionsReactor implements Reactor {
   /** Reads the log, because a view in memory may lag behind it. */
   private async isGone(resourceId: string): Promise<boolean> {
     const prefix = Object.keys(CATEGORIES).find((known) => resourceId.startsWith(known));
-    if (prefix === undefined || resourceId === 'dc_*') return false;
+    if (prefix === undefined || resourceId.endsWith('*')) return false;
     const stream = streamName(CATEGORIES[prefix as keyof typeof CATEGORIES], resourceId);
     for await (const last of this.deps.events.read(stream, { direction: 'backwards', limit: 1 })) {
       return GONE.includes(last.type);
