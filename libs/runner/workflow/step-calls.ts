@@ -4,7 +4,7 @@ import { type UserError, WARNING } from '#libs/component-model/run-output.js';
 import { type StepAnswer, type StepFacts, type StepSend } from '#libs/component-model/step-run.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type ComponentCaller, userError } from '#libs/sandbox/index.js';
+import { type CallRequest, type ComponentCaller, userError } from '#libs/sandbox/index.js';
 import { type PlannedProp, type SourceDefinition } from '#libs/sources/published.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type StepResult } from '#libs/workflow-runs/run-inputs.js';
@@ -123,7 +123,7 @@ const callWith = async (
   let sentAt: number | null = null;
   const outcome = await caller.call({
     workspaceId,
-    key: processKey(request, definition),
+    ...processOf(request, definition, variables),
     bundleFile: await blobs.fileOf(definition.bundleHash),
     ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
     props,
@@ -143,9 +143,17 @@ const factsOf = ({ context, steps, stretchMs, mostMs, hasCaller, test }: StepReq
   return { context, steps: `{${members.join()}}`, urls: null, stretchMs, mostMs, hasCaller, test };
 };
 
-/** Calls of one step's code share a process, and no other workflow has it. */
-const processKey = ({ workflowId, step }: StepRequest, { bundleHash, packages }: SourceDefinition): string =>
-  JSON.stringify(['step', workflowId, step.kind, bundleHash, packages?.lockHash ?? null]);
+/** The code steps of a workflow share a process with the variables. An action has its own without them. */
+const processOf = (
+  { workflowId, step }: StepRequest,
+  { bundleHash, packages }: SourceDefinition,
+  env: Readonly<Record<string, string>>,
+): Pick<CallRequest, 'key' | 'shared'> => {
+  const lock = packages?.lockHash ?? null;
+  return step.kind === 'code'
+    ? { shared: { name: JSON.stringify([workflowId, lock]), env } }
+    : { key: JSON.stringify(['step', workflowId, bundleHash, lock]) };
+};
 
 /** The props as the history shows them. */
 const shownProps = ({ props }: SourceDefinition, mask: SecretMask): string => {
