@@ -110,6 +110,10 @@ const idFor = (template: string, name: string): string => {
     // There are no workflows yet, so these routes find none.
     case 'workflows id':
       return 'p_0k2f9x8a1b3c5d7e9f';
+    case 'runs id':
+      return 'run_0k2f9x8a1b3c5d7e9f';
+    case 'runs namespace':
+      return 'a';
     case 'api_keys id':
       return keyId;
     case 'subscriptions id':
