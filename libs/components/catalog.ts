@@ -70,7 +70,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
     context: CommandContext,
   ): Promise<ResolvedComponent> {
     const done = (): Promise<void> => Promise.resolve();
-    const unchanged = { ...deployable(component), keep: done, release: done };
+    const unchanged = { ...deployable(component), ...facts(component), keep: done, release: done };
     if (!refreshPackages) return unchanged;
     await this.checkOwn(component.componentId, context.workspaceId);
     const refreshed = await this.saver.refresh(component, context);
@@ -82,6 +82,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
     const staged = await prepared.stage();
     return {
       ...deployable(component),
+      ...facts(component),
       ...(changes === undefined ? {} : { packageChanges: changes }),
       keep: async () => void (await prepared.keep()),
       release: () => staged.release(),
@@ -124,6 +125,16 @@ export const deployable = (component: SavedComponent): DeployableComponent => ({
   ...(component.hasAdditionalProps === true ? { hasAdditionalProps: true as const } : {}),
   ...besideOf(component),
   ...(component.warnings ? { warnings: component.warnings } : {}),
+});
+
+const facts = ({
+  version,
+  description,
+  codeHash,
+}: SavedComponent): Pick<ResolvedComponent, 'version' | 'description' | 'codeHash'> => ({
+  version,
+  description,
+  codeHash,
 });
 
 const besideOf = ({ packages }: SavedComponent): Pick<DeployableComponent, 'packages'> =>

@@ -178,6 +178,10 @@ export const COMPONENT_CATALOG = Symbol('ComponentCatalog');
 
 /** Inline code and refreshed packages can run before they are saved, so that a refused request leaves none behind. */
 export interface ResolvedComponent extends DeployableComponent {
+  readonly version: string;
+  readonly description: string | null;
+  /** Blob of the code. */
+  readonly codeHash: string;
   /** Saves them. Does nothing for any other component. */
   keep(): Promise<void>;
   /** Call it at the end of the request. What was not saved cannot run afterwards. */

@@ -84,6 +84,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
       sourcesPerWorkspace: config.maxSources,
       webhooksPerWorkspace: config.maxWebhooks,
       subscriptionsPerWorkspace: config.maxSubscriptions,
+      workflowsPerWorkspace: config.maxWorkflows,
     },
     callers: views.callers,
     usage,

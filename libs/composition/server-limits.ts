@@ -13,6 +13,7 @@ const SHOWN: readonly (keyof Config)[] = [
   'maxSources',
   'maxWebhooks',
   'maxSubscriptions',
+  'maxWorkflows',
   'streamsPerUser',
   'runTimeoutS',
   'eventsKept',

@@ -63,6 +63,15 @@ export const limits = {
     unit: 'webhooks',
     sentence: 'Webhooks that a workspace may have.',
   }),
+  maxWorkflows: integer({
+    name: 'SLUICE_MAX_WORKFLOWS',
+    group: LIMITS,
+    min: 1,
+    max: 1_000_000,
+    fallback: 1_000,
+    unit: 'workflows',
+    sentence: 'Workflows that a workspace may have.',
+  }),
   maxSubscriptions: integer({
     name: 'SLUICE_MAX_SUBSCRIPTIONS',
     group: LIMITS,

@@ -9,7 +9,7 @@ import { callerOf, requestIdOf } from './request-state.js';
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Categories of the resources that have an ETag (docs/reference/rest-api.md#etag). */
-const WITH_ETAG = ['source', 'webhook', 'account', 'datastore', 'subscription'];
+const WITH_ETAG = ['source', 'webhook', 'account', 'datastore', 'subscription', 'workflow'];
 
 /** Only a change of what exists can have one. One object for all steps of a request. */
 const preconditionOf = (request: Request): Precondition | undefined => {

@@ -17,7 +17,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   subscriptions: '`sub_…`',
   variables: 'Name of the variable',
   webhooks: '`wh_…`',
-  workflows: '`p_…`; there are none yet',
+  workflows: '`p_…`, or `ext:` and an external id',
   workspaces: '`o_…`',
 };
 

@@ -24,11 +24,11 @@ export class YamlText {
 }
 
 const MEDIA_TYPES = ['application/yaml', 'text/yaml', 'application/x-yaml'];
-/** Routes whose body may be YAML. */
-const PATHS = ['/v1/workflows/validate'];
+/** Routes whose body may be YAML. A route below a workflow takes none. */
+const PATHS = /^\/v1\/workflows(?:\/[^/]+)?$/;
 
 export const mayBeYaml = (path: string, mediaType: string): boolean =>
-  MEDIA_TYPES.includes(mediaType) && PATHS.includes(path);
+  MEDIA_TYPES.includes(mediaType) && PATHS.test(path);
 
 /** A body that is one document. */
 export type GivenDocument = { readonly yaml: string } | { readonly json: Parameters };

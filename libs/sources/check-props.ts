@@ -6,7 +6,7 @@ import { CLOCK } from '#libs/kernel/tokens.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { type ConfiguredProps, planProps } from './domain/props.js';
 import { type Accounts, ACCOUNTS } from './ports.js';
-import { accountIdOf, type PropChecks, type PropFault } from './published.js';
+import { accountIdOf, type PlannedProp, type PropChecks, type PropFault } from './published.js';
 
 /** Faults of one component's props. A caller shows no more. */
 const MAX_FAULTS = 50;
@@ -23,11 +23,12 @@ export class PlannedPropChecks implements PropChecks {
     props: readonly ConfigurableProp[],
     given: ConfiguredProps,
     workspaceId: string,
+    stored?: readonly PlannedProp[],
   ): { readonly faults: readonly PropFault[]; readonly warnings: readonly Warning[] } {
     const faults: PropFault[] = [];
     const left = { props: [...props], given: new Map(Object.entries(given)) };
     while (faults.length < MAX_FAULTS) {
-      const planned = this.plan(left.props, Object.fromEntries(left.given), workspaceId);
+      const planned = this.plan(left.props, Object.fromEntries(left.given), workspaceId, stored);
       if (!(planned instanceof DomainError)) return { faults, warnings: planned };
       const fault = this.faultOf(planned, left.props, given, workspaceId);
       faults.push(fault);
@@ -42,11 +43,13 @@ export class PlannedPropChecks implements PropChecks {
     props: readonly ConfigurableProp[],
     given: ConfiguredProps,
     workspaceId: string,
+    stored: readonly PlannedProp[] | undefined,
   ): readonly Warning[] | DomainError {
     try {
       const { warnings } = planProps({
         props,
         given,
+        ...(stored === undefined ? {} : { stored }),
         appOf: (id) => this.accounts.find(id, workspaceId)?.app,
         now: this.clock.now(),
         newEndpointKey: () => '',

@@ -26,13 +26,15 @@ export class PlannedActions implements ActionPlans {
     context: CommandContext,
   ): Promise<PlannedAction> {
     const { workspaceId } = context;
-    const { dynamicPropsId } = configured;
+    const { dynamicPropsId, stored, open } = configured;
     const given = configuredPropsOf({ configured_props: configured.props }) ?? {};
     const dynamicProps = await this.dynamicProps.of({ component, given, dynamicPropsId, workspaceId });
+    const props = withDynamicProps(component.configurableProps, dynamicProps);
     const plan = planProps({
-      props: withDynamicProps(component.configurableProps, dynamicProps),
+      props: props.filter(({ name }) => open?.has(name) !== true),
       componentWarnings: component.warnings,
       given,
+      ...(stored === undefined ? {} : { stored }),
       appOf: (id) => this.accounts.find(id, workspaceId)?.app,
       now,
       // An action has no endpoint, because a component with one is not saved.

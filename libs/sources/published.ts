@@ -7,6 +7,8 @@ import { type DeployableComponent, type PackagesBeside } from '#libs/components/
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type Warning } from '#libs/kernel/warning.js';
 
+export { SECRET_MASK } from './domain/secret-mask.js';
+
 /** A prop that holds a value, normalised by its type. A labelled value is `{__lv}` (domain/bound-value.ts). */
 export interface ValueProp {
   readonly kind: 'value';
@@ -231,6 +233,10 @@ export interface ConfiguredAction {
   readonly props: unknown;
   /** Id of an earlier result of additionalProps (docs/reference/rest-api.md#dynamic-props-id). */
   readonly dynamicPropsId: string | undefined;
+  /** Props of an earlier plan, whose masked secrets are kept. */
+  readonly stored?: readonly PlannedProp[] | undefined;
+  /** Props whose values are made only when the action runs. They are not planned. */
+  readonly open?: ReadonlySet<string>;
 }
 
 /** Implemented by the sources context, because actions and sources have the same rules of props. */
@@ -261,11 +267,15 @@ export interface PropFault {
 
 /** Implemented by the sources context. Checks values before anything is deployed or run with them. */
 export interface PropChecks {
-  /** Finds all wrong props, up to 50. Changes nothing, and calls no additionalProps. */
+  /**
+   * Finds all wrong props, up to 50. Changes nothing, and calls no additionalProps.
+   * @param stored props of an earlier plan, whose masked secrets are kept
+   */
   check(
     props: readonly ConfigurableProp[],
     given: Readonly<Record<string, unknown>>,
     workspaceId: string,
+    stored?: readonly PlannedProp[],
   ): { readonly faults: readonly PropFault[]; readonly warnings: readonly Warning[] };
 }
 

@@ -2,6 +2,7 @@ import { auditable } from '#libs/kernel/auditable.js';
 import { type Context } from '#libs/kernel/context.js';
 import { WorkflowCleanUpReactor, type WorkflowCleanUpPorts } from './clean-up/workflow-clean-up.reactor.js';
 import { workflowDecider } from './domain/workflow.js';
+import { WORKFLOW_LIMITS } from './limits.js';
 import { type WorkflowEvent } from './published.js';
 import { workflowsProjection } from './read-models/workflows.projection.js';
 import { WorkflowsModule, type WorkflowsPorts } from './workflows.module.js';
@@ -12,6 +13,7 @@ export const workflowsContext = {
   views: () => ({ workflows: new WorkflowsView() }),
   reactors: { workflows: (ports: WorkflowCleanUpPorts) => new WorkflowCleanUpReactor(ports) },
   ids: ['p'],
+  limits: WORKFLOW_LIMITS,
   auditable: [auditable('p', workflowDecider)],
   workspaceAudit: [workflowDecider.category],
   holds: {

@@ -73,7 +73,6 @@ describe('the view of workflows', () => {
     const gone = viewAfter('WorkflowCreated', 'WorkflowDeployed', 'WorkflowDeleted');
     expect(gone.find(ID)).toBeUndefined();
     expect(gone.endpoint(KEY)).toBeUndefined();
-    expect(gone.idOfExternalId('o_1', 'shop/orders')).toBeUndefined();
     expect(gone.versionHash(ID, 'd_0mf3k2a9b7c6d5e4f3')).toBeUndefined();
   });
 
@@ -87,14 +86,6 @@ describe('the view of workflows', () => {
       auth: { salt: '00112233445566778899aabbccddeeff' },
     });
     expect(viewAfter('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged').endpoint(KEY)).toBeUndefined();
-  });
-
-  it('finds by the external id of now', () => {
-    expect(viewAfter('WorkflowCreated').idOfExternalId('o_1', 'shop/orders')).toBe(ID);
-    const renamed = viewAfter('WorkflowCreated', 'WorkflowChanged');
-    expect(renamed.idOfExternalId('o_1', 'shop/orders')).toBeUndefined();
-    expect(renamed.idOfExternalId('o_1', 'shop/orders2')).toBe(ID);
-    expect(renamed.idOfExternalId('o_2', 'shop/orders2')).toBeUndefined();
   });
 
   it('leads a run to the version that it is pinned to, and to no other', async () => {

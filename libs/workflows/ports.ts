@@ -42,3 +42,9 @@ export interface TriggerReferences {
   ): readonly DomainError[];
 }
 export const TRIGGER_REFERENCES = Symbol('TriggerReferences');
+
+export interface EndpointUrls {
+  /** Public URL of an endpoint. */
+  urlOf(key: string): string;
+}
+export const ENDPOINT_URLS = Symbol('EndpointUrls');

@@ -17,11 +17,10 @@ interface Row {
   readonly versions: Map<string, string>;
 }
 
-/** Every workflow of the log, for the roles that start or run it, and for look-ups by external id. */
+/** Every workflow of the log, for the roles that start or run it. */
 export class WorkflowsView implements LiveView {
   private readonly rows = new Map<string, Row>();
   private readonly endpoints = new Map<string, WorkflowEndpoint>();
-  private readonly externalIds = new Map<string, string>();
   private readonly listeners = new Set<(workflowId: string) => void>();
 
   apply(event: RecordedEvent): void {
@@ -64,10 +63,6 @@ export class WorkflowsView implements LiveView {
     return this.endpoints.get(key);
   }
 
-  idOfExternalId(workspaceId: string, externalId: string): string | undefined {
-    return this.externalIds.get(`${workspaceId}/${externalId}`);
-  }
-
   /** Calls the listener after each event of a workflow, also after its last one. Returns how to unsubscribe. */
   onChange(listener: (workflowId: string) => void): () => void {
     this.listeners.add(listener);
@@ -78,13 +73,10 @@ export class WorkflowsView implements LiveView {
     if (before?.status === 'exists') {
       const { workflow } = before;
       for (const [key] of endpointsOf(workflow, workspaceId)) this.endpoints.delete(key);
-      this.externalIds.delete(`${workspaceId}/${workflow.externalId ?? ''}`);
     }
     if (after.status !== 'exists') return;
     const { workflow } = after;
     for (const [key, endpoint] of endpointsOf(workflow, workspaceId)) this.endpoints.set(key, endpoint);
-    if (workflow.externalId !== null)
-      this.externalIds.set(`${workspaceId}/${workflow.externalId}`, workflow.workflowId);
   }
 }
 

@@ -1,26 +1,99 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type EventStore } from '#libs/kernel/event-store.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
+import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
+import { type Upcasters } from '#libs/kernel/upcasting.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { CreateWorkflowController } from './create-workflow/create-workflow.controller.js';
+import { CreateWorkflowHandler } from './create-workflow/create-workflow.handler.js';
+import { DefinitionChecks } from './definition-checks.js';
+import { DeleteWorkflowController } from './delete-workflow/delete-workflow.controller.js';
+import { DeleteWorkflowHandler } from './delete-workflow/delete-workflow.handler.js';
+import { Deployments } from './deployments.js';
+import { ExternalIds } from './external-ids.js';
 import { GetWorkflowSchemaController } from './get-workflow-schema/get-workflow-schema.controller.js';
-import { DEFINITION_READER, type DefinitionReader, TRIGGER_REFERENCES, type TriggerReferences } from './ports.js';
+import { GetWorkflowController } from './get-workflow/get-workflow.controller.js';
+import { GetWorkflowHandler } from './get-workflow/get-workflow.query.js';
+import { WORKFLOW_LIMITS, type WorkflowLimits } from './limits.js';
+import { ListWorkflowsController } from './list-workflows/list-workflows.controller.js';
+import { ListWorkflowsHandler } from './list-workflows/list-workflows.query.js';
+import { StepPlans } from './plan-steps.js';
+import {
+  DEFINITION_READER,
+  type DefinitionReader,
+  ENDPOINT_URLS,
+  type EndpointUrls,
+  TRIGGER_REFERENCES,
+  type TriggerReferences,
+} from './ports.js';
+import { ShownWorkflows } from './shown-workflows.js';
+import { UpdateWorkflowController } from './update-workflow/update-workflow.controller.js';
+import { UpdateWorkflowHandler } from './update-workflow/update-workflow.handler.js';
 import { ValidateWorkflowController } from './validate-workflow/validate-workflow.controller.js';
 import { ValidateWorkflowHandler } from './validate-workflow/validate-workflow.handler.js';
+import { LocateWorkflow } from './workflow-in-path.js';
 
 export interface WorkflowsPorts {
+  readonly handleCommand: HandleCommand;
+  readonly events: EventStore;
+  readonly upcasters: Upcasters;
+  readonly readModels: ReadModelStore;
+  readonly vault: Vault;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly endpointUrls: EndpointUrls;
   readonly definitionReader: DefinitionReader;
   readonly triggerReferences: TriggerReferences;
+  readonly resourceLimits?: WorkflowLimits;
 }
 
-/** Needs COMPONENT_CATALOG, which ComponentsModule publishes, and PROP_CHECKS of SourcesModule. */
+/** Needs COMPONENT_CATALOG, which ComponentsModule publishes, and PROP_CHECKS and ACTION_PLANS of SourcesModule. */
 @Module({
-  controllers: [GetWorkflowSchemaController, ValidateWorkflowController],
-  providers: [ValidateWorkflowHandler],
+  controllers: [
+    // Before the routes of one workflow, whose ids the others would be.
+    GetWorkflowSchemaController,
+    ValidateWorkflowController,
+    ListWorkflowsController,
+    CreateWorkflowController,
+    GetWorkflowController,
+    UpdateWorkflowController,
+    DeleteWorkflowController,
+  ],
+  providers: [
+    DefinitionChecks,
+    StepPlans,
+    Deployments,
+    ExternalIds,
+    LocateWorkflow,
+    ShownWorkflows,
+    ValidateWorkflowHandler,
+    CreateWorkflowHandler,
+    UpdateWorkflowHandler,
+    DeleteWorkflowHandler,
+    GetWorkflowHandler,
+    ListWorkflowsHandler,
+  ],
 })
 export class WorkflowsModule {
   static forRoot(ports: WorkflowsPorts): DynamicModule {
     return {
       module: WorkflowsModule,
       providers: [
+        { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
+        { provide: EVENT_STORE, useValue: ports.events },
+        { provide: UPCASTERS, useValue: ports.upcasters },
+        { provide: READ_MODELS, useValue: ports.readModels },
+        { provide: VAULT, useValue: ports.vault },
+        { provide: BLOBS, useValue: ports.blobs },
+        { provide: CLOCK, useValue: ports.clock },
+        { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
         { provide: DEFINITION_READER, useValue: ports.definitionReader },
         { provide: TRIGGER_REFERENCES, useValue: ports.triggerReferences },
+        { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? WORKFLOW_LIMITS },
       ],
     };
   }

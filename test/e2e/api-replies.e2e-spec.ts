@@ -147,6 +147,24 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/workflows/schema.json');
   });
 
+  it('workflows', async () => {
+    const step = { namespace: 'a', code: 'export default { run() {} }', retry: { max_retries: 1 } };
+    const body = { name: 'Described', triggers: [{ type: 'http' }, { type: 'manual' }], steps: [step], stesp: [] };
+    const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/workflows', { body });
+    const path = { id: data.id };
+    await contract.expect(200, 'GET /v1/workflows/{id}', { path });
+    await contract.expect(200, 'PUT /v1/workflows/{id}', {
+      path,
+      body: { settings: { throttle: null, queue_size: 5 } },
+    });
+    await contract.expect(400, 'PUT /v1/workflows/{id}', { path, body: {} });
+    await contract.expect(200, 'GET /v1/workflows');
+    for (const of of ['orgs', 'workspaces'])
+      await contract.expect(200, `GET /v1/${of}/{id}/workflows`, { path: { id: workspace } });
+    await contract.expect(204, 'DELETE /v1/workflows/{id}', { path });
+    await contract.expect(404, 'GET /v1/workflows/{id}', { path });
+  });
+
   it('events of apps', async () => {
     const hooked = componentCode({
       props: `chat: { type: 'app', app: 'described' }, hook: { type: '$.interface.apphook', appProp: 'chat' }`,

@@ -299,8 +299,8 @@ export const REFUSED: readonly Refused[] = [
     '/v1/workflows/p_abc123',
     {},
     404,
-    'route_not_found',
-    'there is no route GET /v1/workflows/p_abc123: workflows are not built yet',
+    'workflow_not_found',
+    'there is no workflow p_abc123 in your workspaces',
   ],
   [
     'accounts',

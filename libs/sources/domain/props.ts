@@ -10,7 +10,7 @@ import { invalidProp, missingProp, toldOf } from './prop-error.js';
 import { withNotes } from './prop-notes.js';
 import { requestValueOf } from './http-request-value.js';
 import { normalisedValue } from './prop-value.js';
-import { sameJson } from './same-json.js';
+import { sameJson } from '#libs/kernel/same-json.js';
 import { SECRET_MASK } from './secret-mask.js';
 import { timerOf } from './timer-value.js';
 

@@ -4,7 +4,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { shownId } from '#libs/kernel/ids.js';
 import { type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
-import { sameJson } from './same-json.js';
+import { sameJson } from '#libs/kernel/same-json.js';
 
 /** The fields of a source that an update can change. */
 export interface SourceFace {

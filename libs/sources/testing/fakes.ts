@@ -84,6 +84,9 @@ export class FakeCatalog implements ComponentCatalog {
     if (!component) throw new DomainError('component.not_found', 'no such component');
     return {
       ...component,
+      version: '',
+      description: null,
+      codeHash: 'c',
       keep: async () => void this.kept.push(component.id),
       release: async () => void this.released.push(component.id),
     };

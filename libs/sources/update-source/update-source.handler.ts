@@ -23,7 +23,7 @@ import {
   type SourceState,
 } from '../domain/source.js';
 import { checkIsSource } from '../domain/source-definition.js';
-import { sameJson } from '../domain/same-json.js';
+import { sameJson } from '#libs/kernel/same-json.js';
 import { failureOf } from '../failure-of.js';
 import { type HookSession } from '../hook-session.js';
 import { SourceDynamicProps } from '../source-dynamic-props.js';

@@ -6,25 +6,31 @@ import { readUses } from './uses.js';
 /** True under the schema of imported files, whose references into another installation are only warnings. */
 export const isImport = (definition: JsonObject): boolean => definition['schema'] !== SCHEMAS[1];
 
+export interface KnownHere {
+  /** Whether a source with this id exists in the workspace. */
+  readonly isSource: (id: string) => boolean;
+  /** Whether a step of the version in force has this `uses`. */
+  readonly isPinned: (uses: string) => boolean;
+}
+
 /**
  * Checks what several values of a definition say together. The definition may break the rules of its shape, which
  * `checkShape` reports.
- * @param isSource whether a source with this id exists in the workspace
  */
-export const checkRules = (definition: JsonObject, isSource: (id: string) => boolean, found: Findings): void => {
+export const checkRules = (definition: JsonObject, known: KnownHere, found: Findings): void => {
   if (!has(definition, 'name') && !has(definition, 'external_id'))
     found.error(['name'], 'required', 'name is required when there is no external_id');
   const triggers = triggersOf(definition);
   checkUnique(triggers, 'triggers', 'name', found);
   for (const [i, trigger] of triggers) {
     checkTrigger(trigger, ['triggers', i], found);
-    checkTriggerId(trigger, ['triggers', i], { isImport: isImport(definition), isSource }, found);
+    checkTriggerId(trigger, ['triggers', i], { isImport: isImport(definition), isSource: known.isSource }, found);
   }
   const steps = stepsOf(definition);
   checkUnique(steps, 'steps', 'namespace', found);
   const files = objectIn(definition, 'files');
   for (const [i, step] of steps) {
-    checkStep(step, ['steps', i], files, found);
+    checkStep(step, ['steps', i], { ...known, files }, found);
     checkOnError(step, i, steps, found);
   }
   checkFiles(files, found);
@@ -151,7 +157,12 @@ const checkTriggerId = (trigger: JsonObject, path: Path, known: KnownSources, fo
   found.warn(place, 'trigger_ignored', `${shown} does not exist here, so the trigger is left out`);
 };
 
-const checkStep = (step: JsonObject, path: Path, files: JsonObject, found: Findings): void => {
+const checkStep = (
+  step: JsonObject,
+  path: Path,
+  { files, isPinned }: Pick<KnownHere, 'isPinned'> & { readonly files: JsonObject },
+  found: Findings,
+): void => {
   checkOneOf(step, ['uses', 'code'], path, found);
   const runtime = textIn(step, 'runtime');
   if (runtime !== undefined && !runtime.startsWith('nodejs'))
@@ -159,7 +170,7 @@ const checkStep = (step: JsonObject, path: Path, files: JsonObject, found: Findi
   if (has(step, 'concurrency') && !has(step, 'for_each'))
     found.error([...path, 'concurrency'], 'conflict', 'concurrency is allowed with for_each only');
   const uses = readUses(textIn(step, 'uses') ?? '');
-  if (uses.kind === 'file' && !Object.hasOwn(files, uses.path))
+  if (uses.kind === 'file' && !Object.hasOwn(files, uses.path) && !isPinned(`./${uses.path}`))
     found.error([...path, 'uses'], 'unresolved', unresolved(path, `./${uses.path}`, 'files has no such path'));
 };
 

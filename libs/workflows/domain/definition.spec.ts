@@ -24,7 +24,7 @@ const OWN = { schema: 'sluice.workflow/1' };
 const check = (given: JsonObject, strict = false): Findings => {
   const found = new Findings(strict);
   checkShape(DEFINITION, given, [], found);
-  checkRules(given, (id) => id === 'dc_known', found);
+  checkRules(given, { isSource: (id) => id === 'dc_known', isPinned: () => false }, found);
   return found;
 };
 const errorsOf = (given: JsonObject): string[] =>

@@ -8,6 +8,8 @@ import { type WorkflowEvent } from '../published.js';
 export interface WorkflowDoc extends Revised {
   readonly workspaceId: string;
   readonly active: 'yes' | 'no';
+  /** Empty for none. */
+  readonly externalId: string;
   /** The creation in fixed width, which also follows from the id. */
   readonly sort: string;
   readonly workflow: WorkflowRecord;
@@ -15,7 +17,7 @@ export interface WorkflowDoc extends Revised {
 
 export const WORKFLOWS: CollectionSchema = {
   name: 'workflows.workflows.v1',
-  indexed: ['workspaceId', 'active'],
+  indexed: ['workspaceId', 'active', 'externalId'],
   sort: 'sort',
   counted: [['workspaceId'], ['workspaceId', 'active']],
 };
@@ -44,6 +46,7 @@ export const workflowsProjection = withRevision<WorkflowDoc>({
       id,
       workspaceId: doc?.workspaceId ?? event.metadata.workspaceId,
       active: workflow.active ? 'yes' : 'no',
+      externalId: workflow.externalId ?? '',
       sort: creationSortOf('p')(id) ?? creationSort(workflow.createdAt),
       workflow,
     };

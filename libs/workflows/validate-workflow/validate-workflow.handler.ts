@@ -1,21 +1,7 @@
-import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { BoundedTurns } from '#libs/async/bounded-turns.js';
-import { COMPONENT_CATALOG, type ComponentCatalog } from '#libs/components/published.js';
-import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { PROP_CHECKS, type PropChecks } from '#libs/sources/published.js';
-import { checkShape, type JsonObject } from '../domain/check-shape.js';
-import { checkRules, isObject, textIn, triggersOf } from '../domain/definition-rules.js';
-import { DEFINITION_AND_BESIDE, MAX_LEVELS } from '../domain/definition-shape.js';
-import { checkSize, nestsTooDeep, tooLarge } from '../domain/definition-size.js';
-import { expressionTexts } from '../domain/expression-texts.js';
-import { type Fault, Findings, pathText } from '../domain/findings.js';
-import { DEFINITION_READER, type DefinitionReader, TRIGGER_REFERENCES, type TriggerReferences } from '../ports.js';
-import { checkTimers, ComponentChecks } from './component-checks.js';
-
-export type GivenDefinition = { readonly yaml: string } | { readonly json: JsonObject };
+import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js';
 
 export class ValidateWorkflow extends Command<readonly Warning[]> {
   constructor(
@@ -28,127 +14,13 @@ export class ValidateWorkflow extends Command<readonly Warning[]> {
   }
 }
 
-const MB = 1024 * 1024;
-const TURNS = { atOnce: 4, waiting: 20, waitingInAll: 200, waitingBytes: 32 * MB, waitingBytesInAll: 128 * MB };
-
-/**
- * Checks a definition and changes nothing. Resolves with the warnings. Throws workflow.invalid_definition with all
- * errors, workflow.too_large, workflow.too_many_definitions or workflow.definitions_overloaded.
- */
+/** Checks a definition and changes nothing. Resolves with the warnings. Throws as DefinitionChecks does. */
 @CommandHandler(ValidateWorkflow)
 export class ValidateWorkflowHandler implements ICommandHandler<ValidateWorkflow> {
-  private readonly components: ComponentChecks;
-  /** The jailed process reads one text at a time, so workspaces take turns. */
-  private readonly turns = new BoundedTurns(TURNS, ({ scope, limit }) => {
-    const inAll = scope === 'process';
-    const text = `definitions ${inAll ? 'on this server' : 'of this workspace'} that wait to be checked are at the limit of ${limit}: try again later`;
-    return new DomainError(inAll ? 'workflow.definitions_overloaded' : 'workflow.too_many_definitions', text, {
-      limit,
-    });
-  });
+  constructor(private readonly checks: DefinitionChecks) {}
 
-  constructor(
-    @Inject(COMPONENT_CATALOG) catalog: ComponentCatalog,
-    @Inject(PROP_CHECKS) private readonly props: PropChecks,
-    @Inject(DEFINITION_READER) private readonly reader: DefinitionReader,
-    @Inject(TRIGGER_REFERENCES) private readonly references: TriggerReferences,
-  ) {
-    this.components = new ComponentChecks(catalog, props);
-  }
-
-  execute({ given, strict, context }: ValidateWorkflow): Promise<readonly Warning[]> {
-    const bytes = 'yaml' in given ? given.yaml.length : 0;
-    return this.turns.run({ workspaceId: context.workspaceId }, bytes, async () => {
-      const definition = 'yaml' in given ? await this.read(given.yaml) : given.json;
-      const found = new Findings(strict || definition['strict'] === true);
-      await this.check(definition, context, found);
-      if (found.errors.length > 0) throw await this.invalid(given, found.errors);
-      return found.warnings;
-    });
-  }
-
-  private async read(yaml: string): Promise<JsonObject> {
-    const read = await this.reader.readYaml(yaml);
-    switch (read.kind) {
-      case 'faults':
-        throw invalid(read.faults.map(([code, message, line, column]) => ({ path: '', code, message, line, column })));
-      case 'too_large':
-        throw tooLarge();
-      case 'spoilt':
-        throw invalid([{ path: '', code: 'range', message: read.reason }]);
-      case 'value': {
-        const value: unknown = JSON.parse(read.json);
-        if (isObject(value)) return value;
-        throw invalid([{ path: '', code: 'type', message: 'the definition must be an object', line: 1, column: 1 }]);
-      }
-    }
-  }
-
-  private async check(definition: JsonObject, context: CommandContext, found: Findings): Promise<void> {
-    checkSize(definition);
-    if (nestsTooDeep(definition))
-      return found.error([], 'range', `the definition nests deeper than ${MAX_LEVELS} levels`);
-    const { workspaceId } = context;
-    checkShape(DEFINITION_AND_BESIDE, definition, [], found);
-    checkRules(definition, (id) => this.references.isSource(id, workspaceId), found);
-    checkTimers(definition, this.props, workspaceId, found);
-    this.checkEmitters(definition, context, found);
-    await this.components.check(definition, context, found);
-    await this.checkExpressions(definition, found);
-  }
-
-  private checkEmitters(definition: JsonObject, context: CommandContext, found: Findings): void {
-    for (const [i, trigger] of triggersOf(definition)) {
-      const { type, filter } = trigger;
-      const emitterId = textIn(trigger, type === 'event' ? 'emitter' : 'id');
-      if (emitterId === undefined || (type !== 'event' && !this.references.isSource(emitterId, context.workspaceId)))
-        continue;
-      const emission = { emitterId, eventName: textIn(trigger, 'event_name') ?? '', filter };
-      for (const { message, details } of this.references.emissionFaults(emission, context)) {
-        const field = details?.['field'];
-        if (field === 'emitter_id') found.error(['triggers', i, 'emitter'], 'unresolved', message);
-        else found.error(['triggers', i, field === 'event_name' ? field : 'filter'], 'format', message);
-      }
-    }
-  }
-
-  private async checkExpressions(definition: JsonObject, found: Findings): Promise<void> {
-    const texts = expressionTexts(definition).filter(({ path }) => !found.hasErrorAt(path));
-    if (texts.length === 0) return;
-    const faults = await this.reader.parse(texts.map(({ form, text }) => [form, text]));
-    for (const [index, message, at] of faults) {
-      const path = texts[index]?.path ?? [];
-      found.error(path, 'expression', `${message} (at ${at + 1})`);
-    }
-  }
-
-  private async invalid(given: GivenDefinition, errors: readonly Fault[]): Promise<DomainError> {
-    const paths = errors.map(({ path }) => path);
-    const places = 'yaml' in given ? await this.reader.locate(given.yaml, paths) : [];
-    return invalid(
-      errors.map(({ path, code, message }, i) => {
-        const [line, column] = places[i] ?? [];
-        return { path: pathText(path), code, message, ...(line === undefined ? {} : { line, column }) };
-      }),
-    );
+  async execute({ given, strict, context }: ValidateWorkflow): Promise<readonly Warning[]> {
+    const definition = await this.checks.read(given, context.workspaceId);
+    return (await this.checks.check(given, definition, { strict, context })).warnings;
   }
 }
-
-interface ToldFault {
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
-}
-
-const invalid = (errors: readonly ToldFault[]): DomainError => {
-  const [first] = errors;
-  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
-  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
-  return new DomainError(
-    'workflow.invalid_definition',
-    `the definition has errors: ${where}${first?.message ?? ''}${more} (details.errors lists them)`,
-    { errors },
-  );
-};

@@ -3,8 +3,9 @@ import { type ComponentCatalog, type ComponentReference, type ResolvedComponent 
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type PropFault } from '#libs/sources/published.js';
+import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js';
 import { type DefinitionReader, type TriggerReferences } from '../ports.js';
-import { ValidateWorkflow, ValidateWorkflowHandler, type GivenDefinition } from './validate-workflow.handler.js';
+import { ValidateWorkflow, ValidateWorkflowHandler } from './validate-workflow.handler.js';
 
 const CONTEXT = { workspaceId: 'o_a', actor: { userId: 'u_a', apiKeyId: 'key_a' } } as CommandContext;
 
@@ -21,6 +22,9 @@ const component = (kind: 'source' | 'action', more: Partial<ResolvedComponent> =
   ],
   hooks: [],
   dedupe: null,
+  version: '1.0.0',
+  description: null,
+  codeHash: 'c',
   keep: () => Promise.resolve(),
   release: () => Promise.resolve(),
   ...more,
@@ -54,7 +58,7 @@ const worldOf = ({
       ...(eventName === 'bad' ? [new DomainError('subscription.invalid_channel', 'no', { field: 'event_name' })] : []),
     ],
   };
-  const handler = new ValidateWorkflowHandler(
+  const checks = new DefinitionChecks(
     catalog,
     {
       check: (props, given) => {
@@ -78,6 +82,7 @@ const worldOf = ({
     },
     references,
   );
+  const handler = new ValidateWorkflowHandler(checks);
   const validate = (given: GivenDefinition, strict = false) =>
     handler.execute(new ValidateWorkflow(given, strict, CONTEXT));
   const faultsOf = async (given: GivenDefinition, strict = false): Promise<unknown> => {

@@ -1,19 +1,28 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
-import { type ComponentCatalog, type DeployableComponent } from '#libs/components/published.js';
+import { type ComponentCatalog, type DeployableComponent, type ResolvedComponent } from '#libs/components/published.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type PropChecks, type PropFault } from '#libs/sources/published.js';
-import { type JsonObject } from '../domain/check-shape.js';
-import { isImport, objectIn, stepsOf, textIn, triggersOf, unresolved } from '../domain/definition-rules.js';
-import { propsWithExpressions } from '../domain/expression-texts.js';
-import { type FaultCode, type Findings, type Path } from '../domain/findings.js';
-import { readUses } from '../domain/uses.js';
+import { type JsonObject } from './domain/check-shape.js';
+import { isImport, objectIn, stepsOf, textIn, triggersOf, unresolved } from './domain/definition-rules.js';
+import { propsWithExpressions } from './domain/expression-texts.js';
+import { type FaultCode, type Findings, type Path } from './domain/findings.js';
+import { pinOf, storedPropsOf, type StoredVersion } from './domain/stored-version.js';
+import { readUses } from './domain/uses.js';
 
 interface User {
   readonly path: Path;
   readonly uses: string;
   readonly props: JsonObject;
   readonly kind: DeployableComponent['kind'];
+  /** Of a step. */
+  readonly namespace?: string | undefined;
+}
+
+interface Checked {
+  readonly definition: JsonObject;
+  readonly workspaceId: string;
+  readonly before: StoredVersion | undefined;
 }
 
 /** Finds the components that steps and triggers use, and checks the literal values of their props. */
@@ -23,33 +32,36 @@ export class ComponentChecks {
     private readonly props: PropChecks,
   ) {}
 
-  async check(definition: JsonObject, context: CommandContext, found: Findings): Promise<void> {
-    const known = new Map<string, Promise<DeployableComponent | string>>();
+  /** @param before the version in force, whose pins and masked secrets are kept */
+  async check(
+    definition: JsonObject,
+    context: CommandContext,
+    found: Findings,
+    before?: StoredVersion,
+  ): Promise<ReadonlyMap<string, ResolvedComponent>> {
+    const known = new Map<string, ResolvedComponent | string>();
     for (const user of usersIn(definition)) {
-      if (found.isFull) return;
-      const component = await (known.get(user.uses) ?? this.resolved(user.uses, context, known));
+      if (found.isFull) break;
+      const pin = definition['refresh'] === true ? undefined : pinOf(before, user.uses);
+      const component = known.get(user.uses) ?? (await this.resolve(user.uses, pin, context));
+      known.set(user.uses, component);
       const fault = typeof component === 'string' ? component : otherKind(component, user.kind);
       if (typeof component === 'string' || fault !== undefined)
         found.error([...user.path, 'uses'], 'unresolved', unresolved(user.path, user.uses, fault ?? ''));
-      else this.checkProps(user, component, isImport(definition), context.workspaceId, found);
+      else this.checkProps(user, component, { definition, workspaceId: context.workspaceId, before }, found);
     }
-  }
-
-  private resolved(
-    uses: string,
-    context: CommandContext,
-    known: Map<string, Promise<DeployableComponent | string>>,
-  ): Promise<DeployableComponent | string> {
-    const found = this.resolve(uses, context);
-    known.set(uses, found);
-    return found;
+    return new Map([...known].flatMap(([uses, one]) => (typeof one === 'string' ? [] : [[uses, one] as const])));
   }
 
   /** The component, or why there is none. */
-  private async resolve(text: string, context: CommandContext): Promise<DeployableComponent | string> {
+  private async resolve(
+    text: string,
+    pin: string | undefined,
+    context: CommandContext,
+  ): Promise<ResolvedComponent | string> {
     const uses = readUses(text);
     if (uses.kind === 'file') return 'a source of a workflow is a component, and no file';
-    const { kind: _, ...named } = uses;
+    const { kind: _, ...named } = pin === undefined ? uses : ({ kind: 'id', id: pin } as const);
     try {
       return await this.catalog.resolve('id' in named ? { componentId: named.id } : named, context);
     } catch (error) {
@@ -60,10 +72,9 @@ export class ComponentChecks {
   }
 
   private checkProps(
-    { path, props, kind }: User,
+    { path, props, kind, namespace }: User,
     component: DeployableComponent,
-    asImport: boolean,
-    workspaceId: string,
+    { definition, workspaceId, before }: Checked,
     found: Findings,
   ): void {
     const open = kind === 'action' ? propsWithExpressions(props) : new Set<string>();
@@ -74,8 +85,9 @@ export class ComponentChecks {
     const isLiteral = (name: string): boolean => !open.has(name);
     const declared = component.configurableProps.filter(({ name }) => isLiteral(name));
     const literal = Object.fromEntries(Object.entries(props).filter(([name]) => isLiteral(name)));
-    const { faults, warnings } = this.props.check(declared, literal, workspaceId);
-    for (const fault of faults) tellFault(fault, place, asImport, found);
+    const stored = storedPropsOf(before, namespace, literal);
+    const { faults, warnings } = this.props.check(declared, literal, workspaceId, stored);
+    for (const fault of faults) tellFault(fault, place, isImport(definition), found);
     for (const { code, message, path: where } of warnings) {
       // additionalProps may add the prop. It is not called, because it is code of an author.
       if (code === 'unknown_prop' && component.hasAdditionalProps === true) continue;
@@ -113,7 +125,8 @@ const usersIn = (definition: JsonObject): readonly User[] => [
 
 const userOf = (value: JsonObject, path: Path, kind: User['kind']): readonly User[] => {
   const uses = textIn(value, 'uses');
-  return uses === undefined ? [] : [{ path, uses, kind, props: objectIn(value, 'props') }];
+  const namespace = textIn(value, 'namespace');
+  return uses === undefined ? [] : [{ path, uses, kind, namespace, props: objectIn(value, 'props') }];
 };
 
 /** The timer of a trigger, as a prop of a source. */

@@ -1,0 +1,170 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type ResolvedComponent } from '#libs/components/published.js';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { newId, randomKey } from '#libs/kernel/ids.js';
+import { sameJson } from '#libs/kernel/same-json.js';
+import { BLOBS, CLOCK, VAULT } from '#libs/kernel/tokens.js';
+import { type Vault } from '#libs/kernel/vault.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { bearerMatches, newBearerAuth } from './bearer-token.js';
+import { DefinitionChecks, type CheckedDefinition, type GivenDefinition } from './definition-checks.js';
+import { type JsonObject } from './domain/check-shape.js';
+import { plainDefinition } from './domain/plain-definition.js';
+import { settingsOf } from './domain/settings.js';
+import { type PinnedComponent, type StoredVersion } from './domain/stored-version.js';
+import { planTriggers } from './domain/triggers.js';
+import { type Deployment, type WorkflowRecord } from './domain/workflow.js';
+import { StepPlans } from './plan-steps.js';
+import { TRIGGER_REFERENCES, type TriggerReferences } from './ports.js';
+import { type DeployedStep, type WorkflowTrigger } from './published.js';
+
+/** The version in force. */
+export interface VersionInForce {
+  readonly workflow: WorkflowRecord;
+  readonly stored: StoredVersion;
+}
+
+/** Everything of a version but its number and its id. Nothing of it is stored yet. */
+export interface PlannedVersion {
+  readonly definition: JsonObject;
+  readonly triggers: readonly WorkflowTrigger[];
+  readonly steps: readonly DeployedStep[];
+  readonly components: readonly PinnedComponent[];
+  readonly secrets: readonly { readonly ref: string; readonly text: string }[];
+  readonly warnings: readonly Warning[];
+  keep(): Promise<void>;
+}
+
+interface PlanRequest {
+  readonly workflowId: string;
+  readonly given: GivenDefinition;
+  readonly checked: CheckedDefinition;
+  readonly before: VersionInForce | undefined;
+  readonly refresh: boolean;
+  readonly context: CommandContext;
+}
+
+/** Makes versions of definitions. */
+@Injectable()
+export class Deployments {
+  private readonly logger = new Logger('workflows');
+
+  constructor(
+    private readonly checks: DefinitionChecks,
+    private readonly stepPlans: StepPlans,
+    @Inject(TRIGGER_REFERENCES) private readonly references: TriggerReferences,
+    @Inject(BLOBS) private readonly blobs: BlobStore,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async inForce(workflow: WorkflowRecord): Promise<VersionInForce | undefined> {
+    return workflow.deployed === null
+      ? undefined
+      : { workflow, stored: await readVersion(this.blobs, workflow.deployed.versionHash) };
+  }
+
+  /**
+   * Builds the code, and calls `act` with a version of which nothing is stored yet. Throws workflow.invalid_definition.
+   */
+  async planned<T>(request: PlanRequest, act: (planned: PlannedVersion) => Promise<T>): Promise<T> {
+    const built: ResolvedComponent[] = [];
+    try {
+      return await act(await this.plan(request, built));
+    } finally {
+      for (const component of built) await this.released(component);
+    }
+  }
+
+  /** Code that is not released can be read for a day longer, and nothing else. */
+  private async released(component: ResolvedComponent): Promise<void> {
+    try {
+      await component.release();
+    } catch (error) {
+      this.logger.warn({ msg: 'releasing code failed', componentId: component.id, err: error });
+    }
+  }
+
+  private async plan(
+    { workflowId, given, checked, before, refresh, context }: PlanRequest,
+    built: ResolvedComponent[],
+  ): Promise<PlannedVersion> {
+    const isSource = (id: string): boolean => this.references.isSource(id, context.workspaceId);
+    const triggers = planTriggers(plainDefinition(checked.definition, isSource), {
+      workflowId,
+      before: before?.workflow.deployed?.triggers ?? [],
+      newKey: () => `e${randomKey(15)}`,
+      newAuth: newBearerAuth,
+      matches: bearerMatches,
+    });
+    if (triggers.faults.length > 0) throw await this.checks.invalid(given, triggers.faults);
+    const { definition } = triggers;
+    const { components } = checked;
+    const plan = await this.stepPlans.plan({
+      workflowId,
+      definition,
+      components,
+      before: before?.stored,
+      refresh,
+      context,
+      built,
+    });
+    if (plan.faults.length > 0) throw await this.checks.invalid(given, plan.faults);
+    return {
+      definition: { ...definition, steps: plan.plain },
+      triggers: triggers.triggers,
+      steps: plan.steps,
+      components: plan.components,
+      secrets: plan.secrets,
+      warnings: once([...checked.warnings, ...plan.warnings]),
+      keep: () => plan.keep(),
+    };
+  }
+
+  /**
+   * Stores everything that a version refers to, before the event. A failure between leaves an unreferenced secret and
+   * blob. They are not rolled back, because the append may have succeeded although its answer was lost.
+   */
+  async store(
+    workflowId: string,
+    version: number,
+    planned: PlannedVersion,
+    context: CommandContext,
+  ): Promise<{ readonly deployment: Deployment; readonly stored: StoredVersion }> {
+    const { definition, triggers, steps, components, secrets } = planned;
+    await planned.keep();
+    for (const { ref, text } of secrets) await this.vault.put(ref, context.workspaceId, text);
+    const deploymentId = newId('d', this.clock.now());
+    const settings = settingsOf(definition);
+    const deployed = { workflowId, deploymentId, version, settings, steps };
+    const stored: StoredVersion = { deployed, definition, components };
+    const versionHash = await this.blobs.put(JSON.stringify(stored));
+    const { userId } = context.actor;
+    const deployment = { deploymentId, userId, settings, triggers, versionHash, secretRefs: secretRefsOf(steps) };
+    return { deployment, stored };
+  }
+}
+
+/** The checks tell of literal props too, which the plans of steps look at again. */
+const once = (warnings: readonly Warning[]): readonly Warning[] => [
+  ...new Map(warnings.map((each) => [`${each.code} ${each.path}`, each])).values(),
+];
+
+/** Whether a deployment would change nothing. */
+export const isInForce = (planned: PlannedVersion, { workflow, stored }: VersionInForce): boolean =>
+  sameJson(planned.definition, stored.definition) &&
+  sameJson(planned.triggers, workflow.deployed?.triggers) &&
+  sameJson(planned.steps, stored.deployed.steps);
+
+export const readVersion = async (blobs: Pick<BlobStore, 'get'>, hash: string): Promise<StoredVersion> => {
+  const text = await blobs.get(hash);
+  if (text === undefined) throw new Error(`the blob ${hash} of a version is missing`);
+  return JSON.parse(text) as StoredVersion;
+};
+
+const secretRefsOf = (steps: readonly DeployedStep[]): readonly string[] =>
+  steps.flatMap(({ definition }) =>
+    definition.props.flatMap((planned) => ('secretRef' in planned ? (planned.secretRef ?? []) : [])),
+  );

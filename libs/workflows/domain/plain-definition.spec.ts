@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import { changedSettings } from './changes.js';
+import { type JsonObject } from './check-shape.js';
+import { plainDefinition } from './plain-definition.js';
+import { settingsOf } from './settings.js';
+import { planTriggers, type TriggerRequest } from './triggers.js';
+
+const plain = (definition: JsonObject): JsonObject => plainDefinition(definition, (id) => id === 'dc_known');
+
+describe('the plain form of a definition', () => {
+  it('has known keys in one order, without defaults and what is no part of a version', () => {
+    const given = {
+      steps: [{ props: {}, code: 'c', namespace: 'a', disabled: false, on_error: 'stop', colour: 'red' }],
+      settings: { active: false, queue_size: 100, concurrency: null, timeout_seconds: 5 },
+      name: 'w',
+      external_id: 'x',
+      description: 'd',
+      schema: 'workflow/2022.04',
+      strict: true,
+      files: {},
+    };
+    expect(JSON.stringify(plain(given))).toBe(
+      JSON.stringify({ settings: { timeout_seconds: 5 }, steps: [{ namespace: 'a', code: 'c' }] }),
+    );
+  });
+
+  it('is the same when it is made again', () => {
+    const once = plain({
+      settings: { auto_retry: { also_on: ['Timeout'] }, data_retention: 'none' },
+      triggers: [{ type: 'http', response: 'static', static_response: { status: 200, body: 'b' } }],
+      steps: [{ namespace: 'a', uses: 'k', retry: { max_retries: 0, backoff: 'exponential' }, props: { a: null } }],
+      files: { 'a.js': 'x' },
+    });
+    expect(plain(once)).toEqual(once);
+    expect(once).toMatchObject({ steps: [{ retry: { max_retries: 0 }, props: { a: null } }] });
+  });
+
+  it('keeps steps without any, because a change with that key replaces the definition', () =>
+    expect(plain({ name: 'w' })).toEqual({ steps: [] }));
+
+  it('follows the import rule', () =>
+    expect(plain({ triggers: [{ id: 'hi_Z-1' }, { id: 'ti_1' }, { id: 'dc_known' }, { id: 'dc_other' }] })).toEqual({
+      triggers: [
+        { type: 'http', name: 'hi_Z_1' },
+        { type: 'source', id: 'dc_known' },
+      ],
+      steps: [],
+    }));
+});
+
+describe('settings', () => {
+  it('have their defaults', () =>
+    expect(settingsOf({})).toEqual({
+      errorNotification: true,
+      timeoutSeconds: null,
+      memoryMb: 256,
+      concurrency: null,
+      holdSlot: false,
+      throttle: null,
+      queueSize: 100,
+      autoRetry: null,
+      dataRetention: null,
+      publicSse: false,
+    }));
+
+  it('are read from a definition', () =>
+    expect(
+      settingsOf({
+        settings: {
+          auto_retry: true,
+          data_retention: { days: 3 },
+          throttle: { limit: 0, interval: 1, unit: 'hour' },
+          error_notification: false,
+        },
+      }),
+    ).toMatchObject({
+      autoRetry: { notifyFirstError: false, alsoOn: [] },
+      dataRetention: { runs: null, days: 3 },
+      throttle: { limit: 0, interval: 1, unit: 'hour' },
+      errorNotification: false,
+    }));
+
+  it('are changed by key, and null means the default', () => {
+    const before = plain({ settings: { queue_size: 5, hold_slot: true }, steps: [{ namespace: 'a', code: 'c' }] });
+    expect(changedSettings(before, { queue_size: null, memory_mb: 64 })).toEqual({
+      settings: { memory_mb: 64, hold_slot: true },
+      steps: [{ namespace: 'a', code: 'c' }],
+    });
+    expect(changedSettings(before, { active: true })).toBeUndefined();
+    expect(changedSettings(before, undefined)).toBeUndefined();
+  });
+});
+
+describe('triggers', () => {
+  let keys = 0;
+  const request: TriggerRequest = {
+    workflowId: 'p_1',
+    before: [],
+    newKey: () => `e${keys++}`,
+    newAuth: (token) => ({ salt: 's', keyHash: `hash of ${token}` }),
+    matches: ({ keyHash }, token) => keyHash === `hash of ${token}`,
+  };
+  const planOf = (triggers: readonly object[], before: TriggerRequest['before'] = []) =>
+    planTriggers({ triggers }, { ...request, before });
+
+  it('have names that no other has, and ids that follow from them', () => {
+    const { triggers } = planOf([{ type: 'http' }, { type: 'http' }, { type: 'manual', name: 'http_2' }]);
+    expect(triggers.map(({ name }) => name)).toEqual(['http', 'http_3', 'http_2']);
+    expect(planOf([{ type: 'http' }]).triggers[0]).toMatchObject({ id: (triggers[0] as { id: string }).id });
+  });
+
+  it('keep their keys, and tokens whose mask or text is given', () => {
+    const http = (token?: string): object => ({
+      type: 'http',
+      ...(token === undefined ? {} : { auth: { type: 'bearer', token } }),
+    });
+    const first = planOf([http('a')]);
+    expect(first.definition['triggers']).toEqual([http('********')]);
+    for (const same of ['a', '********']) expect(planOf([http(same)], first.triggers).triggers).toEqual(first.triggers);
+    expect(planOf([http('b')], first.triggers).triggers).toEqual([
+      { ...first.triggers[0], auth: { salt: 's', keyHash: 'hash of b' } },
+    ]);
+    expect(planOf([http()], first.triggers).triggers).toEqual([{ ...first.triggers[0], auth: null }]);
+  });
+
+  it.each([
+    ['********', 'format'],
+    ['{{process.env.TOKEN}}', 'unsupported'],
+  ])('are refused with the token %s', (token, code) =>
+    expect(planOf([{ type: 'manual' }, { type: 'http', auth: { type: 'bearer', token } }]).faults).toMatchObject([
+      { path: ['triggers', 1, 'auth', 'token'], code },
+    ]),
+  );
+
+  it('that would start no run are refused', () =>
+    expect(planOf([{ type: 'timer', interval_seconds: 15 }]).faults).toMatchObject([
+      { path: ['triggers', 0, 'type'], code: 'unsupported' },
+    ]));
+});

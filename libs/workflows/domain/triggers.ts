@@ -1,0 +1,106 @@
+import { derivedId } from '#libs/kernel/ids.js';
+import { SECRET_MASK } from '#libs/sources/published.js';
+import { type BearerAuth, type HttpTrigger, type WorkflowTrigger } from '../published.js';
+import { type JsonObject } from './check-shape.js';
+import { objectIn, textIn, triggersOf } from './definition-rules.js';
+import { type FaultCode, type Path } from './findings.js';
+import { numberIn } from './settings.js';
+
+export interface TriggerPlan {
+  readonly triggers: readonly WorkflowTrigger[];
+  /** The definition with masks in the place of tokens. */
+  readonly definition: JsonObject;
+  readonly faults: readonly { readonly path: Path; readonly code: FaultCode; readonly message: string }[];
+}
+
+export interface TriggerRequest {
+  readonly workflowId: string;
+  /** Of the version in force. A trigger of the same name keeps its key, and its token when the mask is given. */
+  readonly before: readonly WorkflowTrigger[];
+  readonly newKey: () => string;
+  readonly newAuth: (token: string) => BearerAuth;
+  readonly matches: (auth: BearerAuth, token: string) => boolean;
+}
+
+/** The triggers of a plain definition. */
+export const planTriggers = (definition: JsonObject, request: TriggerRequest): TriggerPlan => {
+  const faults: TriggerPlan['faults'][number][] = [];
+  const taken = new Set(triggersOf(definition).flatMap(([, trigger]) => textIn(trigger, 'name') ?? []));
+  const triggers = triggersOf(definition).flatMap(([i, trigger]): readonly WorkflowTrigger[] => {
+    const kind = textIn(trigger, 'type') ?? '';
+    const name = textIn(trigger, 'name') ?? freeName(kind, taken);
+    taken.add(name);
+    switch (kind) {
+      case 'http': {
+        const before = request.before.find((each) => each.kind === 'http' && each.name === name);
+        const planned = planHttp(trigger, name, before?.kind === 'http' ? before : undefined, request);
+        if (typeof planned !== 'string') return [planned];
+        const code = planned === NO_VARIABLE ? 'unsupported' : 'format';
+        faults.push({ path: ['triggers', i, 'auth', 'token'], code, message: planned });
+        return [];
+      }
+      case 'manual':
+      case 'workflow':
+        return [{ kind, name }];
+      default:
+        // Nothing of it may be accepted and ignored.
+        faults.push({
+          path: ['triggers', i, 'type'],
+          code: 'unsupported',
+          message: `this server does not start workflows by triggers of type ${kind} yet`,
+        });
+        return [];
+    }
+  });
+  return { triggers, faults, definition: withMasks(definition) };
+};
+
+const NO_VARIABLE = 'this server does not take tokens from variables yet';
+
+/** The trigger, or what is wrong with its token. */
+const planHttp = (
+  trigger: JsonObject,
+  name: string,
+  before: HttpTrigger | undefined,
+  { workflowId, newKey, newAuth, matches }: TriggerRequest,
+): HttpTrigger | string => {
+  const token = textIn(objectIn(trigger, 'auth'), 'token');
+  const known = before?.auth ?? null;
+  if (token?.startsWith('{{') === true) return NO_VARIABLE;
+  if (token === SECRET_MASK && known === null) return `the mask ${SECRET_MASK} was given, but no token is stored`;
+  const isKept = token === SECRET_MASK || (token !== undefined && known !== null && matches(known, token));
+  const fixed = objectIn(trigger, 'static_response');
+  const response = (textIn(trigger, 'response') ?? 'default') as HttpTrigger['response'];
+  return {
+    kind: 'http',
+    id: derivedId('hi', workflowId, name),
+    name,
+    key: before?.key ?? newKey(),
+    response,
+    staticResponse:
+      response === 'static'
+        ? {
+            status: numberIn(fixed, 'status') ?? 200,
+            headers: objectIn(fixed, 'headers') as Readonly<Record<string, string>>,
+            body: textIn(fixed, 'body') ?? '',
+          }
+        : null,
+    auth: token === undefined ? null : isKept ? known : newAuth(token),
+  };
+};
+
+/** `http`, then `http_2`, `http_3`. */
+const freeName = (type: string, taken: ReadonlySet<string>): string => {
+  let name = type;
+  for (let n = 2; taken.has(name); n++) name = `${type}_${n}`;
+  return name;
+};
+
+const withMasks = (definition: JsonObject): JsonObject => {
+  if (definition['triggers'] === undefined) return definition;
+  const triggers = triggersOf(definition).map(([, trigger]) => {
+    const auth = objectIn(trigger, 'auth');
+    return textIn(auth, 'token') === undefined ? trigger : { ...trigger, auth: { ...auth, token: SECRET_MASK } };
+  });
+  return { ...definition, triggers };
+};

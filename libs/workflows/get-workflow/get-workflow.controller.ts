@@ -1,0 +1,27 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/http/callers.js';
+import { Operation } from '#libs/http/operation.js';
+import { one } from '#libs/http/replies.js';
+import { workflowNotFound } from '../domain/workflow.js';
+import { ShownWorkflows } from '../shown-workflows.js';
+import { Workflow, type WorkflowReply } from '../workflow-reply.js';
+import { GetWorkflow } from './get-workflow.query.js';
+
+@Controller('v1/workflows')
+export class GetWorkflowController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly shown: ShownWorkflows,
+  ) {}
+
+  @Get(':id')
+  @Operation({ summary: 'A workflow, by id or by `ext:` and its external id', reply: one(Workflow) })
+  async get(@Param('id') w: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkflowReply }> {
+    const doc = await this.queries.execute(new GetWorkflow(w, caller));
+    const { deployed } = doc.workflow;
+    if (deployed === null) throw workflowNotFound(w);
+    return { data: await this.shown.reply(doc, await this.shown.version(deployed.versionHash)) };
+  }
+}

@@ -1,0 +1,57 @@
+import { type Position } from '#libs/kernel/events.js';
+import { type CommandResult } from '#libs/kernel/handle-command.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { type JsonObject } from './domain/check-shape.js';
+import { objectIn, textIn } from './domain/definition-rules.js';
+import { type StoredVersion } from './domain/stored-version.js';
+import { type WorkflowRecord, type WorkflowState } from './domain/workflow.js';
+import { type WorkflowFace } from './published.js';
+
+/** What a request has beside its definition, or in its query. */
+export interface Beside {
+  readonly strict?: boolean | undefined;
+  readonly active?: boolean | undefined;
+  readonly refresh?: boolean | undefined;
+  readonly managed_by?: string | null | undefined;
+}
+
+/** A workflow as a command left it. */
+export interface SavedWorkflow {
+  readonly workflow: WorkflowRecord;
+  readonly revision: number;
+  readonly workspaceId: string;
+  readonly stored: StoredVersion;
+  readonly warnings: readonly Warning[];
+  readonly position: Position | undefined;
+}
+
+export const savedWorkflow = (
+  { state, revision, position }: CommandResult<WorkflowState>,
+  more: Pick<SavedWorkflow, 'stored' | 'warnings' | 'workspaceId'>,
+): SavedWorkflow => {
+  if (state.status !== 'exists') throw new Error(`a workflow is ${state.status} after it was saved`);
+  return { workflow: state.workflow, revision: Number(revision), position, ...more };
+};
+
+/** The given of what is no part of a version. The definition is checked. */
+export const givenFace = (definition: JsonObject, beside: Beside): Partial<WorkflowFace> => {
+  const name = textIn(definition, 'name');
+  const description = textIn(definition, 'description');
+  const externalId = textIn(definition, 'external_id');
+  const managedBy = managedByOf(definition, beside);
+  const active = [definition['active'], beside.active, objectIn(definition, 'settings')['active']].find(
+    (each) => typeof each === 'boolean',
+  );
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(managedBy === undefined ? {} : { managedBy }),
+    ...(active === undefined ? {} : { active }),
+  };
+};
+
+const managedByOf = (definition: JsonObject, beside: Beside): string | null | undefined => {
+  if (Object.hasOwn(definition, 'managed_by')) return textIn(definition, 'managed_by') ?? null;
+  return beside.managed_by;
+};

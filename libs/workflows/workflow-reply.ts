@@ -1,0 +1,233 @@
+import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import {
+  boolean,
+  integer,
+  listOf,
+  named,
+  nullable,
+  record,
+  revisionField,
+  seconds,
+  text,
+  type TypeOf,
+} from '#libs/http/reply-schema.js';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
+import { epochSeconds } from '#libs/kernel/clock.js';
+import { SECRET_MASK } from '#libs/sources/published.js';
+import { type JsonObject } from './domain/check-shape.js';
+import { objectIn, stepsOf, textIn } from './domain/definition-rules.js';
+import { type StoredVersion } from './domain/stored-version.js';
+import { type WorkflowRecord } from './domain/workflow.js';
+import { type DeployedStep, type WorkflowSettings, type WorkflowTrigger } from './published.js';
+
+const COMMON = {
+  id: text('`p_…`'),
+  name: text('Name for people'),
+  description: nullable(text('What the workflow does')),
+  external_id: nullable(text('Unique in the workspace')),
+  managed_by: nullable(text('The program that keeps the workflow')),
+  owner_id: text('The workspace'),
+  user_id: text('`u_…`, the creator'),
+  active: boolean('Whether the triggers start runs'),
+  version: nullable(integer('Number of the deployed version')),
+  deployment_id: nullable(text('`d_…`')),
+  has_draft: boolean('False: there are no drafts yet'),
+  settings: record('With defaults'),
+  revision: revisionField(),
+  created_at: seconds(),
+  updated_at: seconds(),
+  deployed_at: nullable(seconds('Epoch seconds of the deployed version')),
+};
+
+/** As in docs/reference/workflows.md#workflow-fields. */
+export const ListedWorkflow = named('ListedWorkflow', {
+  ...COMMON,
+  trigger_types: listOf(text(), 'In the order of the triggers'),
+});
+
+export const Workflow = named('Workflow', {
+  ...COMMON,
+  triggers: listOf(record(), 'With ids, and URLs of endpoints; tokens are masked'),
+  steps: listOf(record(), 'With the components that they are pinned to'),
+  subscriptions: listOf(record(), 'Those whose listener is the workflow'),
+  definition: record('What `PUT` takes; secrets are masked'),
+});
+
+export type ListedWorkflowReply = TypeOf<typeof ListedWorkflow>;
+export type WorkflowReply = TypeOf<typeof Workflow>;
+
+export interface ShownWorkflow {
+  readonly workflow: WorkflowRecord;
+  readonly revision: number;
+  readonly workspaceId: string;
+}
+
+const common = ({ workflow, revision, workspaceId }: ShownWorkflow) => {
+  const { deployed } = workflow;
+  return {
+    id: workflow.workflowId,
+    name: workflow.name,
+    description: workflow.description,
+    external_id: workflow.externalId,
+    managed_by: workflow.managedBy,
+    owner_id: workspaceId,
+    user_id: workflow.userId,
+    active: workflow.active,
+    version: deployed?.version ?? null,
+    deployment_id: deployed?.deploymentId ?? null,
+    has_draft: false,
+    settings: deployed === null ? {} : shownSettings(deployed.settings, workflow.active),
+    revision,
+    created_at: epochSeconds(workflow.createdAt),
+    updated_at: epochSeconds(workflow.updatedAt),
+    deployed_at: deployed === null ? null : epochSeconds(deployed.deployedAt),
+  };
+};
+
+export const listedWorkflowReply = (shown: ShownWorkflow): ListedWorkflowReply => ({
+  ...common(shown),
+  trigger_types: (shown.workflow.deployed?.triggers ?? []).map(({ kind }) => kind),
+});
+
+/** @param codes code of the components, by hash */
+export const workflowReply = (
+  shown: ShownWorkflow,
+  stored: StoredVersion,
+  codes: ReadonlyMap<string, string>,
+  urlOf: (key: string) => string,
+): WorkflowReply => ({
+  ...common(shown),
+  triggers: (shown.workflow.deployed?.triggers ?? []).map((trigger) => shownTrigger(trigger, urlOf)),
+  steps: stepsOf(stored.definition).flatMap(([i, step]) => shownStep(step, i, stored, codes)),
+  subscriptions: [],
+  definition: shownDefinition(shown.workflow, stored.definition),
+});
+
+/** A definition as `PUT` takes it, with what is no part of a version. */
+export const shownDefinition = (
+  { name, description, externalId }: Pick<WorkflowRecord, 'name' | 'description' | 'externalId'>,
+  { schema, ...rest }: JsonObject,
+): JsonObject => ({
+  ...(schema === undefined ? {} : { schema }),
+  name,
+  ...(description === null ? {} : { description }),
+  ...(externalId === null ? {} : { external_id: externalId }),
+  ...rest,
+});
+
+const shownSettings = (settings: WorkflowSettings, active: boolean): Readonly<Record<string, unknown>> => ({
+  active,
+  error_notification: settings.errorNotification,
+  timeout_seconds: settings.timeoutSeconds,
+  memory_mb: settings.memoryMb,
+  concurrency: settings.concurrency,
+  hold_slot: settings.holdSlot,
+  throttle: settings.throttle,
+  queue_size: settings.queueSize,
+  auto_retry:
+    settings.autoRetry === null
+      ? false
+      : { notify_first_error: settings.autoRetry.notifyFirstError, also_on: settings.autoRetry.alsoOn },
+  data_retention: settings.dataRetention,
+  public_sse: settings.publicSse,
+});
+
+const shownTrigger = (trigger: WorkflowTrigger, urlOf: (key: string) => string): Readonly<Record<string, unknown>> => {
+  switch (trigger.kind) {
+    case 'http':
+      return {
+        type: trigger.kind,
+        name: trigger.name,
+        id: trigger.id,
+        key: trigger.key,
+        endpoint_url: urlOf(trigger.key),
+        custom_response: trigger.response === 'custom',
+        response: trigger.response,
+        ...(trigger.staticResponse === null ? {} : { static_response: trigger.staticResponse }),
+        auth: trigger.auth === null ? { type: 'none' } : { type: 'bearer', token: SECRET_MASK },
+      };
+    case 'manual':
+    case 'workflow':
+      return { type: trigger.kind, name: trigger.name, id: null };
+  }
+};
+
+const shownStep = (
+  step: JsonObject,
+  at: number,
+  { deployed, components }: StoredVersion,
+  codes: ReadonlyMap<string, string>,
+): readonly Readonly<Record<string, unknown>>[] => {
+  const of = deployed.steps[at];
+  const component = components[at];
+  if (!of || !component) return [];
+  const { codeHash } = component;
+  return [
+    {
+      id: of.id,
+      type: 'CodeCell',
+      namespace: of.namespace,
+      lang: 'nodejs20.x',
+      component: true,
+      savedComponent: {
+        id: component.id,
+        code: codes.get(codeHash) ?? null,
+        codeHash,
+        configurableProps: component.configurableProps,
+        key: component.key,
+        description: component.description,
+        version: component.version,
+        apps: appsOf(component.configurableProps),
+      },
+      component_key: component.key,
+      configured_props_json: JSON.stringify(objectIn(step, 'props')),
+      ...keysOf(of, step),
+    },
+  ];
+};
+
+/** The keys of a step in a definition, with defaults. */
+const keysOf = (of: DeployedStep, step: JsonObject): Readonly<Record<string, unknown>> => ({
+  name: of.name,
+  runtime: textIn(step, 'runtime') ?? null,
+  ...(step['code'] === undefined ? { uses: step['uses'] } : { code: step['code'] }),
+  props: objectIn(step, 'props'),
+  disabled: of.disabled,
+  if: of.if,
+  for_each: null,
+  concurrency: 1,
+  retry:
+    of.retry === null
+      ? null
+      : {
+          max_retries: of.retry.maxRetries,
+          delay_seconds: of.retry.delaySeconds,
+          backoff: of.retry.backoff,
+          also_on: of.retry.alsoOn,
+        },
+  timeout_seconds: of.timeoutSeconds,
+  on_error: of.onError,
+});
+
+const appsOf = (props: readonly ConfigurableProp[]): readonly string[] => [
+  ...new Set(props.flatMap(({ type, app }) => (type === 'app' && app !== undefined ? [app] : []))),
+];
+
+/** Bytes of code that one reply holds. Code beyond is null. */
+const MAX_CODE_BYTES = 5 * 1024 * 1024;
+
+export const codesOf = async (
+  { components }: StoredVersion,
+  blobs: Pick<BlobStore, 'get'>,
+): Promise<ReadonlyMap<string, string>> => {
+  const codes = new Map<string, string>();
+  let left = MAX_CODE_BYTES;
+  for (const { codeHash } of components) {
+    if (codes.has(codeHash) || left <= 0) continue;
+    const code = await blobs.get(codeHash);
+    if (code === undefined) continue;
+    left -= Buffer.byteLength(code);
+    if (left >= 0) codes.set(codeHash, code);
+  }
+  return codes;
+};

@@ -1,0 +1,202 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Reply } from '#test/harness/api-client.js';
+import { useInstance } from '#test/harness/instance.js';
+
+interface Trigger {
+  readonly type: string;
+  readonly name: string;
+  readonly id: string | null;
+  readonly endpoint_url?: string;
+  readonly auth?: object;
+}
+interface Workflow {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly deployment_id: string;
+  readonly revision: number;
+  readonly active: boolean;
+  readonly external_id: string | null;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly triggers: readonly Trigger[];
+  readonly steps: readonly Readonly<Record<string, unknown>>[];
+  readonly definition: Readonly<Record<string, unknown>>;
+}
+interface Body {
+  readonly code?: string;
+  readonly data?: Workflow;
+  readonly warnings?: readonly { readonly code: string }[];
+  readonly details?: { readonly id?: string; readonly errors?: readonly { path: string; code: string }[] };
+}
+
+const { api } = useInstance();
+
+const CODE = 'export default { async run() { return 1 } }';
+const definition = (more: object = {}): object => ({
+  name: 'Orders',
+  triggers: [{ type: 'http' }],
+  steps: [{ namespace: 'a', code: CODE }],
+  ...more,
+});
+const post = (body: object, query: Record<string, string> = {}): Promise<Reply<Body>> =>
+  api.call('POST', '/v1/workflows', { body, query });
+const put = (w: string, body: object | string, headers: Record<string, string> = {}): Promise<Reply<Body>> =>
+  api.call('PUT', `/v1/workflows/${encodeURIComponent(w)}`, { body, headers });
+const get = (w: string): Promise<Reply<Body>> => api.call('GET', `/v1/workflows/${encodeURIComponent(w)}`);
+const created = async (more: object = {}): Promise<Workflow> => dataOf(await post(definition(more)));
+const dataOf = ({ status, body }: Reply<Body>): Workflow => {
+  if (status !== 200 || !body.data) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return body.data;
+};
+const faultsOf = ({ body }: Reply<Body>): readonly string[] =>
+  (body.details?.errors ?? []).map(({ path, code }) => `${path} ${code}`);
+
+describe('a workflow', () => {
+  // docs/reference/workflows.md#create #workflow-fields
+  it('1: is created and deployed', async () => {
+    const workflow = await created();
+    expect(workflow).toMatchObject({ version: 1, active: true, has_draft: false, external_id: null });
+    expect(workflow.id).toMatch(/^p_[0-9a-z]{18}$/);
+    expect(workflow.deployment_id).toMatch(/^d_[0-9a-z]{18}$/);
+    expect(workflow.triggers[0]).toMatchObject({ type: 'http', name: 'http', id: expect.stringMatching(/^hi_/) });
+    expect(workflow.triggers[0]?.endpoint_url).toMatch(/\/h\/e[0-9a-z]{15}$/);
+    expect(workflow.steps[0]).toMatchObject({
+      id: expect.stringMatching(/^c_/),
+      type: 'CodeCell',
+      namespace: 'a',
+      savedComponent: { code: CODE, apps: [] },
+      configured_props_json: '{}',
+    });
+    expect(dataOf(await get(workflow.id))).toEqual(workflow);
+  });
+
+  it('2: has an equal definition when it comes as YAML', async () => {
+    const yaml = `name: Orders\ntriggers: [{ type: http }]\nsteps:\n  - namespace: a\n    code: ${JSON.stringify(CODE)}\n`;
+    const reply = await api.call<Body>('POST', '/v1/workflows', {
+      body: yaml,
+      headers: { 'content-type': 'text/yaml' },
+    });
+    expect(dataOf(reply).definition).toEqual((await created()).definition);
+  });
+
+  it('3: is imported with warnings, and refused under the own schema', async () => {
+    const file = {
+      triggers: [{ id: 'hi_ZbHvJ98' }, { id: 'ti_abc' }],
+      steps: [{ namespace: 'a', uses: './x/entry.js' }],
+      files: { 'x/entry.js': CODE },
+    };
+    const imported = await post(definition(file));
+    expect(imported.body.warnings?.map(({ code }) => code)).toEqual(['imported_trigger', 'trigger_ignored']);
+    expect(dataOf(imported).triggers).toMatchObject([{ type: 'http', name: 'hi_ZbHvJ98' }]);
+    expect(await post(definition({ ...file, schema: 'sluice.workflow/1' }))).toMatchObject({ status: 400 });
+  });
+
+  it('10: has its code built at its creation, and its errors at their places', async () => {
+    const reply = await post(definition({ steps: [{ namespace: 'a', code: 'export default {' }] }));
+    expect(faultsOf(reply)).toEqual(['steps[0].code syntax']);
+  });
+
+  // docs/reference/workflows.md#update
+  it('11: stays as it is after a PUT of the same definition', async () => {
+    const before = await created();
+    const same = await put(before.id, before.definition);
+    expect(dataOf(same)).toEqual(before);
+    expect(same.headers['etag']).toBe(`"${before.revision}"`);
+    expect(dataOf(await put(before.id, definition()))).toEqual(before);
+    expect(await put(before.id, { name: 'x' }, { 'if-match': '"77"' })).toMatchObject({ status: 412 });
+  });
+
+  it('12: keeps its URL and gets another version with other code', async () => {
+    const before = await created();
+    const after = dataOf(await put(before.id, definition({ steps: [{ namespace: 'a', code: `${CODE};` }] })));
+    expect(after.version).toBe(2);
+    expect(after.deployment_id).not.toBe(before.deployment_id);
+    expect(after.triggers[0]?.endpoint_url).toBe(before.triggers[0]?.endpoint_url);
+    expect(after.steps[0]?.['id']).toBe(before.steps[0]?.['id']);
+  });
+
+  // docs/reference/workflows.md#external-id
+  it('13: is found by its external id, and made by PUT once', async () => {
+    const [first, second] = await Promise.all([put('ext:shop/x', definition()), put('ext:shop/x', definition())]);
+    const { id } = dataOf(first);
+    expect(dataOf(second).id).toBe(id);
+    expect(dataOf(await get('ext:shop/x'))).toMatchObject({ id, external_id: 'shop/x', version: 1 });
+    expect(await post(definition({ external_id: 'shop/x' }))).toMatchObject({
+      status: 409,
+      body: { code: 'external_id_taken', details: { id } },
+    });
+    expect(dataOf(await put(id, { external_id: 'shop/y' }))).toMatchObject({ id, version: 1 });
+    expect((await get('ext:shop/x')).body.code).toBe('workflow_not_found');
+    expect(dataOf(await post(definition({ external_id: 'shop/x' }))).id).not.toBe(id);
+    expect(await put(id, { external_id: 'shop/x' })).toMatchObject({ status: 409 });
+  });
+
+  it('14: is switched off and on within its version', async () => {
+    const { id } = await created();
+    expect(dataOf(await put(id, { active: false }))).toMatchObject({ active: false, version: 1 });
+    expect(dataOf(await put(id, { active: true }))).toMatchObject({ active: true, version: 1 });
+  });
+
+  it('15: has its settings changed by key', async () => {
+    const { id } = await created({ settings: { timeout_seconds: 5 } });
+    const changed = dataOf(await put(id, { settings: { queue_size: 5 } }));
+    expect(changed).toMatchObject({ version: 2, settings: { queue_size: 5, timeout_seconds: 5 } });
+    expect(dataOf(await put(id, { settings: { queue_size: null } })).settings).toMatchObject({ queue_size: 100 });
+    expect(await put(id, {})).toMatchObject({ status: 400, body: { code: 'missing_parameter' } });
+    expect(faultsOf(await put(id, { settings: { queue_size: 0 } }))).toEqual(['settings.queue_size range']);
+  });
+
+  // docs/reference/workflows.md#delete
+  it('19: is gone after its deletion, and never there for others', async () => {
+    const { id } = await created({ external_id: 'gone' });
+    await api.expect(204, 'DELETE', `/v1/workflows/${id}`);
+    expect(await get(id)).toMatchObject({ status: 404, body: { code: 'workflow_not_found' } });
+    expect((await api.call<Body>('DELETE', `/v1/workflows/${id}`)).body.code).toBe('workflow_not_found');
+    expect(dataOf(await put('ext:gone', definition())).id).not.toBe(id);
+  });
+
+  // docs/reference/workflows.md#trigger-token
+  it('20: shows no token, and keeps it for its mask', async () => {
+    const auth = { type: 'bearer', token: 'token-of-mine' };
+    const before = await created({ triggers: [{ type: 'http', auth }] });
+    expect(JSON.stringify(before)).not.toContain('token-of-mine');
+    expect(before.triggers[0]?.auth).toEqual({ type: 'bearer', token: '********' });
+    expect(dataOf(await put(before.id, before.definition)).version).toBe(1);
+    expect(dataOf(await put(before.id, definition({ triggers: [{ type: 'http', auth }] }))).version).toBe(1);
+    const other = { ...auth, token: 'another-token' };
+    expect(dataOf(await put(before.id, definition({ triggers: [{ type: 'http', auth: other }] }))).version).toBe(2);
+    const masked = definition({ triggers: [{ type: 'http', auth: { ...auth, token: '********' } }] });
+    expect(faultsOf(await post(masked))).toEqual(['triggers[0].auth.token format']);
+    const history = await api.expect<{ data: readonly object[] }>(200, 'GET', `/v1/audit/${before.id}`);
+    expect(history.data.length).toBe(3);
+    expect(JSON.stringify(history)).not.toMatch(/keyHash":"[0-9a-f]{64}/);
+  });
+
+  // docs/reference/workflows.md#trigger-not-run
+  it.each(['timer', 'event', 'source'])('is refused with a trigger that would not start it: %s', async (type) => {
+    const keys = { timer: { interval_seconds: 15 }, event: { emitter: 'dc_*' }, source: { uses: './x' } }[type];
+    const reply = await post(definition({ triggers: [{ type, ...keys }] }));
+    expect(reply.status).toBe(400);
+    if (type !== 'source') expect(faultsOf(reply)).toEqual(['triggers[0].type unsupported']);
+  });
+
+  // docs/reference/workflows.md#workflow-lists
+  it('is listed newest first, with a filter for name and state', async () => {
+    const first = await created({ name: 'List me' });
+    const second = await created({ name: 'LIST ME too', active: false, triggers: [{ type: 'manual' }] });
+    const list = (query: Record<string, string>) =>
+      api.expect<{ data: readonly Workflow[]; page_info: { total_count: number } }>(200, 'GET', '/v1/workflows', {
+        query,
+      });
+    const both = await list({ q: 'list me' });
+    expect(both.data.map(({ id }) => id)).toEqual([second.id, first.id]);
+    expect(both.data[0]).toMatchObject({ trigger_types: ['manual'], active: false });
+    expect(both.data[0]).not.toHaveProperty('definition');
+    expect((await list({ q: 'list me', active: 'true' })).data.map(({ id }) => id)).toEqual([first.id]);
+    expect(await list({ q: 'list me', limit: '1' })).toMatchObject({
+      data: [{ id: second.id }],
+      page_info: { total_count: 2 },
+    });
+    expect((await list({ active: 'false' })).data.map(({ id }) => id)).toContain(second.id);
+  });
+});
