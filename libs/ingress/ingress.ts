@@ -9,7 +9,7 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { SANDBOX_POLICY } from '#libs/component-model/endpoint-reply.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { ask, isDropped } from '#libs/stream-log/ask.js';
-import { httpInvocation, type Invocation, testEventInvocation } from '#libs/stream-log/invocations.js';
+import { httpInvocation, type Invocation, runIdOf, testEventInvocation } from '#libs/stream-log/invocations.js';
 import { bytesAbove, EVENT_BYTES } from '#libs/stream-log/record-limits.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type Refusal } from '#libs/stream-log/refusal.js';
@@ -22,12 +22,24 @@ import { RefusedRequest } from './refused-request.js';
 import { type ResponseRelay } from './response-relay.js';
 import { sendReply } from './send-reply.js';
 import { type Switches, switchesOf } from './switches.js';
+import {
+  type EndpointTrigger,
+  invocationOfTrigger,
+  isAuthorized,
+  NO_TOKEN,
+  replyAtOnce,
+  RUN_ID_HEADER,
+  withoutToken,
+} from './workflow-trigger.js';
 
 export interface EndpointTarget {
+  /** The source, or the workflow of the trigger. */
   readonly sourceId: string;
   readonly workspaceId: string;
   readonly prop: string;
   readonly customResponse: boolean;
+  /** Set for an HTTP trigger of a workflow. */
+  readonly trigger?: EndpointTrigger;
 }
 
 export interface IngressDependencies {
@@ -101,6 +113,8 @@ export class Ingress {
     const target = deps.endpoint(address.key);
     if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
     if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
+    if (!isAuthorized(target.trigger, req))
+      return this.refuse(res, 401, 'unauthorized', NO_TOKEN, { 'www-authenticate': 'Bearer' });
 
     // 2. Refuse a request above the rate of this endpoint, and read its body.
     const tooFast = deps.rate.consume(address.key, deps.clock.now());
@@ -163,7 +177,7 @@ export class Ingress {
         method: req.method ?? 'GET',
         path: address.path,
         query: address.query,
-        headers: plainHeaders(req),
+        headers: withoutToken(target.trigger, plainHeaders(req)),
         body,
         clientIp: client.address,
         url: `${client.scheme}://${client.host}${req.url ?? ''}`,
@@ -191,15 +205,19 @@ export class Ingress {
     res: ServerResponse,
   ): Promise<void> {
     const { deps } = this;
-    const { sourceId, workspaceId, prop, customResponse } = target;
+    const { sourceId, workspaceId, prop, customResponse, trigger } = target;
     const isAnswered = customResponse && !notrigger;
     const respond = isAnswered ? deps.relay.address : '';
     const call = { sourceId, workspaceId, now: deps.clock.now(), prop, respond, event };
     const kept = nostore ? ({ nostore: '1' } as const) : {};
     const confined = isAnswered && address.base !== null ? ({ confined: '1' } as const) : {};
-    const invocation = notrigger
-      ? testEventInvocation(deps.topics, call, kept)
-      : httpInvocation(deps.topics, call, { ...(bodyAt === undefined ? {} : { body: bodyAt }), ...kept, ...confined });
+    const body = bodyAt === undefined ? {} : { body: bodyAt };
+    const invocation = trigger
+      ? invocationOfTrigger(deps.topics, trigger, call, { ...body, ...kept, ...confined }, notrigger)
+      : notrigger
+        ? testEventInvocation(deps.topics, call, kept)
+        : httpInvocation(deps.topics, call, { ...body, ...kept, ...confined });
+    if (trigger) res.setHeader(RUN_ID_HEADER, runIdOf(invocation.headers.id));
     if (isAnswered) return this.respond(address, target, invocation, stay, req, res);
     // 4. Make the invocation durable. The event is acknowledged only after that.
     const [offset] = await deps.log.publish([invocation]);
@@ -207,6 +225,7 @@ export class Ingress {
     stay.end();
     deps.metrics.accepted();
     // 5. Answer at once.
+    if (trigger) return this.reply(address, target, replyAtOnce(trigger), req, res);
     res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
   }
 
@@ -222,7 +241,7 @@ export class Ingress {
     const { log, relay, replyTimeoutMs, metrics } = this.deps;
     res.once('close', () => relay.cancel(invocation.headers.id));
     const asked = await ask(log, invocation, {
-      expect: (id) => relay.expect(id, replyTimeoutMs),
+      expect: (id) => relay.expect(id, target.trigger?.replyTimeoutMs ?? replyTimeoutMs),
       cancel: (id) => relay.cancel(id),
     });
     if (!asked) return this.refuseDeleted(res);
@@ -230,7 +249,7 @@ export class Ingress {
     metrics.accepted();
     const answer = await asked.answer;
     if (res.destroyed) return;
-    if (!answer) return this.refuse(res, 504, 'timeout', 'the component did not respond in time; the event is stored');
+    if (!answer) return this.refuse(res, 504, 'timeout', 'there was no response in time; the event is stored');
     this.reply(address, target, answer, req, res);
   }
 
@@ -280,7 +299,7 @@ export class Ingress {
   }
 
   private refuseDeleted(res: ServerResponse): void {
-    this.refuse(res, 404, 'not_found', 'the source was deleted');
+    this.refuse(res, 404, 'not_found', 'the source or workflow was deleted');
   }
 
   private refuseBody(res: ServerResponse, body: Exclude<Body, 'client left'>, coding = ''): void {

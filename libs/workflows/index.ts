@@ -1,3 +1,4 @@
+export { bearerMatches } from './bearer-token.js';
 export { workflowsContext } from './context.js';
 export { type DefinitionReader } from './ports.js';
 export { runnableWorkflows, type WorkflowsView } from './workflows-view.js';

@@ -1,7 +1,8 @@
 import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { type Admission, allOf, refusing } from '#libs/ingress/admission.js';
-import { Ingress } from '#libs/ingress/ingress.js';
+import { type EndpointTarget, Ingress } from '#libs/ingress/ingress.js';
+import { bearerMatches, type WorkflowsView } from '#libs/workflows/index.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { RateLimit } from '#libs/ingress/rate-limit.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
@@ -33,7 +34,7 @@ export const startIngressRole = (
   metrics.sampled('sluice_ingress_held', 'Requests held back by pressure', () => gate.waitingCount());
 
   return new Ingress({
-    endpoint: (key) => plane.views.sources.endpoint(key),
+    endpoint: (key) => plane.views.sources.endpoint(key) ?? triggerTarget(plane.views.workflows, key),
     log: plane.engines.log,
     topics,
     relay,
@@ -62,4 +63,27 @@ export const startIngressRole = (
     },
     logger,
   });
+};
+
+/** A run may wait for its turn and for its steps before it responds. */
+const REPLY_MARGIN_MS = 5_000;
+
+const triggerTarget = (workflows: WorkflowsView, key: string): EndpointTarget | undefined => {
+  const endpoint = workflows.endpoint(key);
+  if (!endpoint) return undefined;
+  const { workflowId, workspaceId, triggerId, triggerName, response, staticResponse, auth } = endpoint;
+  const seconds = workflows.find(workflowId)?.settings.timeoutSeconds ?? 30;
+  return {
+    sourceId: workflowId,
+    workspaceId,
+    prop: triggerName,
+    customResponse: response === 'custom',
+    trigger: {
+      id: triggerId,
+      name: triggerName,
+      staticResponse,
+      replyTimeoutMs: seconds * 1_000 + REPLY_MARGIN_MS,
+      ...(auth ? { admits: (token: string) => bearerMatches(auth, token) } : {}),
+    },
+  };
 };
