@@ -17,10 +17,12 @@ import { actionRuns } from '#libs/runner/action-runs.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
+import { workflowTopics } from '#libs/runner/workflow/workflow-topics.js';
 import { boundValue } from '#libs/sources/index.js';
 import { emissionFaults, type Replays } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { type DeliveryReach } from '#libs/webhooks/index.js';
+import { runnableWorkflows } from '#libs/workflows/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
@@ -110,8 +112,8 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     sendsEmail: config.smtpUrl !== null,
     definitionReader: options.definitions,
     triggerReferences: triggerReferences(views.resources),
-    // No workflow can be deployed yet.
-    runnableWorkflows: { find: () => undefined, version: async () => undefined },
+    runnableWorkflows: runnableWorkflows(views.workflows, blobs),
+    workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };
 };
 

@@ -3,6 +3,7 @@ import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { type CleanUpPorts, type ReactorPorts } from './contexts.js';
 import { type RoleProcess } from './roles/role-process.js';
+import { workflowTopics } from '#libs/runner/workflow/workflow-topics.js';
 import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 
 type Process = Pick<RoleProcess, 'plane' | 'topics'>;
@@ -19,6 +20,7 @@ export const reactorPorts = (
     handleCommand,
     clock,
     topics,
+    workflowTopics: workflowTopics({ ...engines, topics }),
     readYourWrites,
     platformEvents,
     eventsIn: (...range) => stored.eventsIn(...range),

@@ -43,6 +43,8 @@ export interface TriggerReferences {
 }
 export const TRIGGER_REFERENCES = Symbol('TriggerReferences');
 
+export const WORKFLOW_TOPICS = Symbol('WorkflowTopics');
+
 export interface EndpointUrls {
   /** Public URL of an endpoint. */
   urlOf(key: string): string;

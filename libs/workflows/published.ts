@@ -178,3 +178,10 @@ export interface WorkflowEndpoint {
   readonly staticResponse: StaticResponse | null;
   readonly auth: BearerAuth | null;
 }
+
+/** The topics of workflows, with what is stored beside them for runs that have not ended. All calls are idempotent. */
+export interface WorkflowTopics {
+  /** Resolves when the topics take records. */
+  create(workflowId: string): Promise<void>;
+  remove(workflowId: string): Promise<void>;
+}

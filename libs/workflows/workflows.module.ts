@@ -29,7 +29,9 @@ import {
   type EndpointUrls,
   TRIGGER_REFERENCES,
   type TriggerReferences,
+  WORKFLOW_TOPICS,
 } from './ports.js';
+import { type WorkflowTopics } from './published.js';
 import { ShownWorkflows } from './shown-workflows.js';
 import { UpdateWorkflowController } from './update-workflow/update-workflow.controller.js';
 import { UpdateWorkflowHandler } from './update-workflow/update-workflow.handler.js';
@@ -48,6 +50,7 @@ export interface WorkflowsPorts {
   readonly endpointUrls: EndpointUrls;
   readonly definitionReader: DefinitionReader;
   readonly triggerReferences: TriggerReferences;
+  readonly workflowTopics: WorkflowTopics;
   readonly resourceLimits?: WorkflowLimits;
 }
 
@@ -93,6 +96,7 @@ export class WorkflowsModule {
         { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
         { provide: DEFINITION_READER, useValue: ports.definitionReader },
         { provide: TRIGGER_REFERENCES, useValue: ports.triggerReferences },
+        { provide: WORKFLOW_TOPICS, useValue: ports.workflowTopics },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? WORKFLOW_LIMITS },
       ],
     };

@@ -1,17 +1,21 @@
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
-import { type RecordedEvent } from '#libs/kernel/events.js';
+import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type WorkflowDeployed, type WorkflowEvent } from '../published.js';
+import { type WorkflowDeployed, type WorkflowEvent, type WorkflowTopics } from '../published.js';
 
 export interface WorkflowCleanUpPorts {
   readonly events: EventStore;
   readonly vault: Pick<Vault, 'delete'>;
   readonly blobs: Pick<BlobStore, 'delete'>;
+  readonly workflowTopics: Pick<WorkflowTopics, 'remove'>;
 }
 
-/** Removes the secrets and the definitions of all versions of a deleted workflow. A repeat after a crash removes the rest. */
+/**
+ * Removes the topics, unfinished runs, secrets and definitions of a deleted workflow. A repeat after a crash removes the
+ * rest.
+ */
 export class WorkflowCleanUpReactor implements Reactor {
   readonly name = 'workflows.clean-up.v1';
   readonly eventTypes: readonly WorkflowEvent['type'][] = ['WorkflowDeleted'];
@@ -19,7 +23,8 @@ export class WorkflowCleanUpReactor implements Reactor {
   constructor(private readonly ports: WorkflowCleanUpPorts) {}
 
   async handle({ stream }: RecordedEvent): Promise<void> {
-    const { events, vault, blobs } = this.ports;
+    const { events, vault, blobs, workflowTopics } = this.ports;
+    await workflowTopics.remove(idOf(stream));
     for await (const event of events.read(stream)) {
       if (!isDeployed(event)) continue;
       for (const ref of event.data.secretRefs) await vault.delete(ref);

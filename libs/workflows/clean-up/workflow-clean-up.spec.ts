@@ -22,7 +22,12 @@ describe('the deletion of a workflow', () => {
     const plane = await ControlPlane.start({
       projections: workflowsContext.projections,
       reactors: ({ events }) => [
-        new WorkflowCleanUpReactor({ events, vault: { delete: remove }, blobs: { delete: remove } }),
+        new WorkflowCleanUpReactor({
+          events,
+          vault: { delete: remove },
+          blobs: { delete: remove },
+          workflowTopics: { remove },
+        }),
       ],
     });
     closing.push(() => plane.stop());
@@ -38,7 +43,7 @@ describe('the deletion of a workflow', () => {
     await plane.happened('workflow-p_1', golden.read<WorkflowEvent>('WorkflowDeleted'));
     await plane.idle();
     const { versionHash, secretRefs } = first.data;
-    expect(new Set(removed)).toEqual(new Set([...secretRefs, versionHash, 'sec_2', 'h2']));
+    expect(new Set(removed)).toEqual(new Set(['p_1', ...secretRefs, versionHash, 'sec_2', 'h2']));
     expect(plane.failures).toEqual([]);
   });
 });

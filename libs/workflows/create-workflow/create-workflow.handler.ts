@@ -13,6 +13,8 @@ import { textIn } from '../domain/definition-rules.js';
 import { workflowDecider } from '../domain/workflow.js';
 import { ExternalIds, externalIdTaken, stepOf } from '../external-ids.js';
 import { type WorkflowLimits } from '../limits.js';
+import { WORKFLOW_TOPICS } from '../ports.js';
+import { type WorkflowTopics } from '../published.js';
 import { WORKFLOWS } from '../read-models/workflows.projection.js';
 import { type Beside, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
 
@@ -46,6 +48,7 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(RESOURCE_LIMITS) private readonly limits: WorkflowLimits,
+    @Inject(WORKFLOW_TOPICS) private readonly topics: Pick<WorkflowTopics, 'create'>,
   ) {}
 
   async execute({ given, definition, beside, context }: CreateWorkflow): Promise<SavedWorkflow> {
@@ -91,6 +94,8 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
       ...givenFace(definition, beside),
     };
     const { userId } = context.actor;
+    // Before anyone can learn its addresses.
+    await this.topics.create(workflowId);
     const command = { type: 'Create', workflowId, userId, face, deployment, now: this.clock.now() } as const;
     const result = await this.handle(workflowDecider, workflowId, command, stepOf(context));
     return savedWorkflow(result, { stored, warnings: planned.warnings, workspaceId: context.workspaceId });

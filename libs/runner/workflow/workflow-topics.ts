@@ -1,0 +1,27 @@
+import { type DueStore } from '#libs/due/due-store.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type WorkflowTopics } from '#libs/workflows/published.js';
+import { type RunJournal } from '../run-journal.js';
+
+export interface WorkflowTopicsDependencies {
+  readonly log: Pick<StreamLog, 'createTopic' | 'deleteTopic'>;
+  readonly topics: Pick<TopicPolicy, 'ownedBy'>;
+  readonly journal: Pick<RunJournal, 'drop'>;
+  readonly due: Pick<DueStore, 'removeOwner'>;
+}
+
+/** Creates and removes the topics, unfinished runs and alarms of a workflow. */
+export const workflowTopics = ({ log, topics, journal, due }: WorkflowTopicsDependencies): WorkflowTopics => ({
+  async create(workflowId) {
+    for (const { topic, retention, partitions } of topics.ownedBy(workflowId))
+      await log.createTopic(topic, retention, partitions);
+  },
+
+  async remove(workflowId) {
+    // The end of the topics revokes the lane, so no invocation arrives. A run that still executes finds no state.
+    for (const { topic } of topics.ownedBy(workflowId)) await log.deleteTopic(topic);
+    await journal.drop(workflowId);
+    await due.removeOwner(workflowId);
+  },
+});
