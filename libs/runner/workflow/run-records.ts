@@ -74,7 +74,7 @@ interface Failure {
   readonly execution: number;
 }
 
-/** Unhandled failures of a live run (docs/reference/workflows.md#errors). */
+/** Unhandled failures of a live run (docs/reference/workflows.md#run-errors). */
 const errorsOf = ({ facts, after }: ChangedRun): readonly Failure[] => {
   if (originOf(after).test) return [];
   const { executions, position } = after.head;

@@ -111,8 +111,9 @@ const inShared = async (
   }
 };
 
+/** As long as the random part of an id, because the path of the process's socket has a limit of 107 bytes. */
 const digestOf = (parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 18);
 
 const boundOf = ({ call, props, dynamicProps }: CallRequest): BoundCall => ({
   call,
