@@ -125,7 +125,7 @@ describe('the caller of a workflow', () => {
   });
 });
 
-// docs/reference/workflows.md#runs
+// docs/reference/workflows.md#run-durable
 describe('a run', () => {
   it('28: passes what a step exports to the next', async () => {
     const run = await ran([

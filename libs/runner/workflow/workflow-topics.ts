@@ -1,7 +1,6 @@
 import { type DueStore } from '#libs/due/due-store.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type WorkflowTopics } from '#libs/workflows/published.js';
 import { type RunJournal } from '../run-journal.js';
 
 export interface WorkflowTopicsDependencies {
@@ -12,13 +11,13 @@ export interface WorkflowTopicsDependencies {
 }
 
 /** Creates and removes the topics, unfinished runs and alarms of a workflow. */
-export const workflowTopics = ({ log, topics, journal, due }: WorkflowTopicsDependencies): WorkflowTopics => ({
-  async create(workflowId) {
+export const workflowTopics = ({ log, topics, journal, due }: WorkflowTopicsDependencies) => ({
+  async create(workflowId: string): Promise<void> {
     for (const { topic, retention, partitions } of topics.ownedBy(workflowId))
       await log.createTopic(topic, retention, partitions);
   },
 
-  async remove(workflowId) {
+  async remove(workflowId: string): Promise<void> {
     // The end of the topics revokes the lane, so no invocation arrives. A run that still executes finds no state.
     for (const { topic } of topics.ownedBy(workflowId)) await log.deleteTopic(topic);
     await journal.drop(workflowId);
