@@ -2,11 +2,17 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Data, type Paged, type Source, type Subscription, type Webhook } from '#test/harness/api-client.js';
 import { ApiContract, routesOf } from '#test/harness/api-contract.js';
 import { componentCode } from '#test/harness/component-code.js';
+import { send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 import { always } from '#test/harness/webhook-receiver.js';
 
 const instance = useInstance();
+
+interface DescribedWorkflow {
+  readonly id: string;
+  readonly triggers: readonly { readonly endpoint_url?: string }[];
+}
 
 const CODE = componentCode({
   props: `
@@ -150,8 +156,9 @@ describe('the OpenAPI document agrees with the reply of', () => {
   it('workflows', async () => {
     const step = { namespace: 'a', code: 'export default { run() {} }', retry: { max_retries: 1 } };
     const body = { name: 'Described', triggers: [{ type: 'http' }, { type: 'manual' }], steps: [step], stesp: [] };
-    const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/workflows', { body });
+    const { data } = await contract.expect<Data<DescribedWorkflow>>(200, 'POST /v1/workflows', { body });
     const path = { id: data.id };
+    await runsOf(data);
     await contract.expect(200, 'GET /v1/workflows/{id}', { path });
     await contract.expect(200, 'PUT /v1/workflows/{id}', {
       path,
@@ -164,6 +171,22 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(204, 'DELETE /v1/workflows/{id}', { path });
     await contract.expect(404, 'GET /v1/workflows/{id}', { path });
   });
+
+  const runsOf = async ({ id, triggers }: DescribedWorkflow): Promise<void> => {
+    const { headers } = await send(triggers[0]?.endpoint_url ?? '', { body: {} });
+    const path = { id: String(headers['x-sluice-run-id']) };
+    await eventually('the run has ended', async () => {
+      const reply = await instance.api.call<{ data?: { state: string } }>('GET', `/v1/runs/${path.id}`);
+      return reply.body.data?.state === 'succeeded' ? true : undefined;
+    });
+    await contract.expect(200, 'GET /v1/runs');
+    await contract.expect(200, 'GET /v1/workflows/{id}/runs', { path: { id } });
+    await contract.expect(200, 'GET /v1/runs/{id}', { path });
+    await contract.expect(200, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'a' } });
+    await contract.expect(404, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'b' } });
+    await contract.expect(204, 'DELETE /v1/runs/{id}', { path });
+    await contract.expect(404, 'GET /v1/runs/{id}', { path });
+  };
 
   it('events of apps', async () => {
     const hooked = componentCode({
