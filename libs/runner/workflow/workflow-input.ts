@@ -25,7 +25,12 @@ export type WorkflowInput = Input &
     | { readonly of: 'nothing' }
   );
 
-type Meaning = { readonly of: 'run'; readonly run: string; readonly input: RunInput } | { readonly of: 'nothing' };
+export type Meaning =
+  { readonly of: 'run'; readonly run: string; readonly input: RunInput } | { readonly of: 'nothing' };
+
+/** Whether an invocation begins a run. */
+export const isEvent = ({ headers: { kind } }: Invocation): boolean =>
+  kind === 'http' || kind === 'timer' || kind === 'emit' || kind === 'manual';
 
 /** What an invocation of a workflow's lane means. */
 export const meaningOf = (invocation: Invocation, now: number): Meaning => {

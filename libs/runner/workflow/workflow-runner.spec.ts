@@ -78,6 +78,28 @@ describe('a workflow', () => {
     expect(installation.journal.records).toEqual([]);
   });
 
+  it('leaves events in its lane while too many runs wait for their turn', async () => {
+    const installation = new WorkflowInstallation();
+    const { runner, calls } = await installation.process();
+    for (let at = 0; at < 1_200; at += 100) {
+      await runner.accept(Array.from({ length: 100 }, (_, i) => installation.event(at + i)));
+      await until(() => installation.acked.length === Math.min(at + 100, 1_100));
+    }
+    // What is no event passes them.
+    await runner.accept([installation.event(1_200, { kind: 'wake' })]);
+    await until(() => installation.acked.includes(1_200));
+    expect([calls.length, installation.acked.length]).toEqual([100, 1_101]);
+    let ended = 0;
+    const endAll = (): boolean => {
+      for (; ended < calls.length; ended++) calls[ended]?.end(succeeded());
+      return installation.acked.length === 1_201 && ended === 1_200;
+    };
+    await until(endAll);
+    const events = installation.acked.filter((offset) => offset !== 1_200);
+    expect(events).toEqual(Array.from({ length: 1_200 }, (_, i) => i));
+    await until(() => installation.statusOf(1_199) === 'succeeded');
+  });
+
   it('keeps a run that nothing may execute, and executes nothing', async () => {
     const installation = new WorkflowInstallation();
     const { runner, calls } = await installation.process(() => succeeded());

@@ -12,13 +12,19 @@ import { replyAfter } from './run-replies.js';
 import { type WorkflowState } from './run-turn.js';
 import { StepExecutions } from './step-executions.js';
 import { WorkflowDecisions } from './workflow-decisions.js';
-import { type WorkflowInput, meaningOf } from './workflow-input.js';
+import { type Meaning, type WorkflowInput, isEvent, meaningOf } from './workflow-input.js';
 import { Versions, admissionSettings, planOf } from './workflow-plan.js';
 import { type StepEnd, type WorkflowRunnerDependencies } from './workflow-ports.js';
 import { type LoadedRuns, loadRuns } from './workflow-state.js';
 
 /** Longest time until a change of the settings acts on runs that wait for their turn. */
 const REVIEW_MS = 1_000;
+
+/**
+ * Runs that wait for their first start, where no `queue_size` bounds them. Further events stay in the lane, whose length the
+ * door bounds.
+ */
+const MOST_QUEUED = 1_000;
 
 const NOTHING_ELSE = { invocation: undefined, committed: () => undefined } as const;
 
@@ -32,6 +38,8 @@ export class WorkflowRunner implements ExecutableRunner {
   private readonly book: RunBook;
   private readonly committer: Committer<WorkflowState, WorkflowInput>;
   private readonly executions: StepExecutions;
+  /** Events that are not runs yet, in lane order. The log bounds them by what is not acknowledged. */
+  private readonly held: Invocation[] = [];
   private closed = false;
   private review: NodeJS.Timeout | undefined;
   private waitingUntilIdle: (() => void)[] = [];
@@ -146,16 +154,29 @@ export class WorkflowRunner implements ExecutableRunner {
   private admit(invocation: Invocation, seen: ReadonlySet<string>): void {
     const arrival = this.intake.admit(invocation, seen);
     if (arrival === 'ignored') return;
+    if (arrival === 'new' && isEvent(invocation) && (this.held.length > 0 || this.isFull())) this.held.push(invocation);
+    else if (arrival === 'new') this.push(invocation, meaningOf(invocation, this.deps.clock.now()));
+    else this.push(invocation, { of: 'nothing' }, arrival === 'repeat');
+  }
+
+  private push(invocation: Invocation, meaning: Meaning, isRepeat = false): void {
     const committed = (): void => {
       this.intake.inFlight.remove(invocation);
       invocation.ack();
     };
-    if (arrival === 'new') {
-      this.committer.push({ ...meaningOf(invocation, this.deps.clock.now()), invocation, committed });
-      return;
-    }
-    const repeat = arrival === 'repeat' ? { repeat: true as const } : {};
-    this.committer.push({ of: 'nothing', invocation, committed, ...repeat });
+    this.committer.push({ ...meaning, invocation, committed, ...(isRepeat ? { repeat: true } : {}) });
+  }
+
+  /** Whether as many runs wait for their first start as may. */
+  private isFull(): boolean {
+    const { concurrency, throttle } = admissionSettings(this.deps.workflows.find(this.workflowId));
+    const isBounded = concurrency !== null || throttle !== null;
+    return !isBounded && this.committer.state.admission.queue.length >= MOST_QUEUED;
+  }
+
+  private pushHeld(): void {
+    if (this.held.length === 0 || this.closed || this.isFull()) return;
+    for (const invocation of this.held.splice(0)) this.push(invocation, meaningOf(invocation, this.deps.clock.now()));
   }
 
   private executed(run: string, execution: number, { outcome, sends }: StepEnd): void {
@@ -173,6 +194,7 @@ export class WorkflowRunner implements ExecutableRunner {
       else if (!this.closed) this.executions.start(draft.run);
     }
     if (startsLater.length > 0) this.committer.push({ of: 'starts', runs: startsLater, now, ...NOTHING_ELSE });
+    this.pushHeld();
     this.planReview();
   }
 
