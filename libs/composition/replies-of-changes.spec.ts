@@ -29,6 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   dc: 'source',
   sub: 'subscription',
   sc: 'component',
+  p: 'workflow',
 };
 
 const fail = (error: Error): never => {
@@ -154,6 +155,7 @@ const made = async () => {
     account: await create('accounts', account_),
     source: await create('sources', { ...code('1'), name: 'first' }),
     listener: await create('webhooks', { url: 'https://example.com/b' }),
+    workflow: await create('workflows', { name: 'first', triggers: [{ type: 'manual' }] }),
   };
   await world.plane.projectors.waitFor(await world.engines.events.lastPosition(), 5_000);
   return resources;
@@ -237,6 +239,18 @@ const CHANGES: readonly Change[] = [
     route: 'post /v1/components',
     make: () => ['post', 'components', code('3')],
     shows: { name: 'Ticker' },
+  },
+  {
+    route: 'post /v1/workflows',
+    make: () => ['post', 'workflows', { name: 'new', triggers: [{ type: 'manual' }] }],
+    shows: { name: 'new', active: true, version: 1 },
+    then: renamed('workflows'),
+  },
+  {
+    route: 'put /v1/workflows/{id}',
+    make: ({ workflow: { id } }) => ['put', `workflows/${id}`, { name: 'new', active: false }],
+    shows: { name: 'new', active: false },
+    then: renamed('workflows'),
   },
 ];
 

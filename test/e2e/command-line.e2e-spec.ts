@@ -48,7 +48,7 @@ describe('the command line', () => {
     const told = await sluice('rebuild');
     expect(told).toMatch(/sources\.sources\.v3 +\d+ events .* events\/s/);
     expect(told).toMatch(/events\.summaries\.v2 +[1-9]\d* events/);
-    expect(told).toMatch(/18 read models +[1-9]\d* events/);
+    expect(told).toMatch(/19 read models +[1-9]\d* events/);
 
     await server.start();
     const after = await Promise.all(paths.map((path) => api.call('GET', path)));

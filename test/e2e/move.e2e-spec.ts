@@ -74,7 +74,7 @@ describe('sluice export and import', () => {
     const wrong = { ...into, SLUICE_SECRET_KEY: '0'.repeat(64) };
     await expect(sluice(wrong, 'import', '--in', archive)).rejects.toThrow(/SLUICE_SECRET_KEY is not the key/);
     expect(await sluice({ ...into, SLUICE_SECRET_KEY: secretKeyIn(first.dataDir) }, 'import', '--in', archive)).toMatch(
-      /18 read models +\d+ events/,
+      /19 read models +\d+ events/,
     );
     second.setting('SLUICE_SECRET_KEY', secretKeyIn(first.dataDir));
     scene.letThrough();
