@@ -3,6 +3,7 @@ import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS, type TopicPolicy } from '#lib
 import { type ArchivedLines, type ArchivedRecord, type PartName } from './archive-format.js';
 import { ROUTER } from './export-records.js';
 import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
+import { createOwnedTopics } from '#libs/stream-log/owned-topics.js';
 
 export interface RecordsImport {
   readonly log: StreamLog;
@@ -45,9 +46,7 @@ const makeTopics = async ({ log, topics, owners, onProgress }: RecordsImport): P
   await createFixedTopics(log, topics);
   let made = 0;
   await eachOf([...owners], async (id) => {
-    for (const { topic, retention, partitions } of topics.ownedBy(id)) {
-      await log.createTopic(topic, retention, partitions);
-    }
+    await createOwnedTopics(log, topics, id);
     if (++made % 100 === 0) onProgress('topics of sources and webhooks', made);
   });
 };

@@ -1,5 +1,6 @@
 import { PLATFORM_CHANNEL } from '#libs/component-model/channels.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { createOwnedTopics } from '#libs/stream-log/owned-topics.js';
 import { emitIds } from '#libs/stream-log/emit-ids.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
@@ -99,8 +100,7 @@ export class PlatformEvents {
 
   private async openTopics(workspaceId: string): Promise<void> {
     if (this.workspaces.has(workspaceId)) return;
-    for (const { topic, retention, partitions } of this.deps.topics.ownedBy(workspaceId))
-      await this.deps.log.createTopic(topic, retention, partitions);
+    await createOwnedTopics(this.deps.log, this.deps.topics, workspaceId);
     this.workspaces.add(workspaceId);
   }
 }

@@ -2,6 +2,7 @@ import { type DueStore } from '#libs/due/due-store.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
 import { type SourceTopics } from '#libs/sources/published.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
+import { createOwnedTopics, deleteOwnedTopics } from '#libs/stream-log/owned-topics.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type RunJournal } from '../run-journal.js';
@@ -27,15 +28,11 @@ export const sourceTopics = ({
   due,
   forget,
 }: SourceTopicsDependencies): SourceTopics => ({
-  async create(sourceId) {
-    for (const { topic, retention, partitions } of topics.ownedBy(sourceId)) {
-      await log.createTopic(topic, retention, partitions);
-    }
-  },
+  create: (sourceId) => createOwnedTopics(log, topics, sourceId),
 
   async remove(sourceId) {
     // Deleting the topic revokes the lane, so no new invocation arrives. Then the runner ends, and last the state.
-    for (const { topic } of topics.ownedBy(sourceId)) await log.deleteTopic(topic);
+    await deleteOwnedTopics(log, topics, sourceId);
     await forget(sourceId);
     await journal.drop(sourceId);
     await ticks.drop(sourceId);

@@ -1,4 +1,5 @@
 import { type DueStore } from '#libs/due/due-store.js';
+import { createOwnedTopics, deleteOwnedTopics } from '#libs/stream-log/owned-topics.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type RunJournal } from '../run-journal.js';
@@ -12,14 +13,11 @@ export interface WorkflowTopicsDependencies {
 
 /** Creates and removes the topics, unfinished runs and alarms of a workflow. */
 export const workflowTopics = ({ log, topics, journal, due }: WorkflowTopicsDependencies) => ({
-  async create(workflowId: string): Promise<void> {
-    for (const { topic, retention, partitions } of topics.ownedBy(workflowId))
-      await log.createTopic(topic, retention, partitions);
-  },
+  create: (workflowId: string): Promise<void> => createOwnedTopics(log, topics, workflowId),
 
   async remove(workflowId: string): Promise<void> {
     // The end of the topics revokes the lane, so no invocation arrives. A run that still executes finds no state.
-    for (const { topic } of topics.ownedBy(workflowId)) await log.deleteTopic(topic);
+    await deleteOwnedTopics(log, topics, workflowId);
     await journal.drop(workflowId);
     await due.removeOwner(workflowId);
   },

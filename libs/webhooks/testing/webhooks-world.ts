@@ -2,6 +2,7 @@ import request from 'supertest';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type JsonObject } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
+import { createOwnedTopics, deleteOwnedTopics } from '#libs/stream-log/owned-topics.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
@@ -29,12 +30,8 @@ export const world = async () => {
   const log = new InMemoryStreamLog();
   await log.createTopic(topics.attempts(), {});
   const webhookTopics = {
-    create: async (id: string): Promise<void> => {
-      for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
-    },
-    remove: async (id: string): Promise<void> => {
-      for (const { topic } of topics.ownedBy(id)) await log.deleteTopic(topic);
-    },
+    create: (id: string): Promise<void> => createOwnedTopics(log, topics, id),
+    remove: (id: string): Promise<void> => deleteOwnedTopics(log, topics, id),
   };
   const made: { attempts?: StreamProjector } = {};
   const plane = await ControlPlane.start({
