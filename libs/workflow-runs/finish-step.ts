@@ -1,9 +1,10 @@
 import { type UserError } from '#libs/component-model/run-output.js';
 import { nestsTooDeep } from '#libs/framing/json-text.js';
 import { derivedId } from '#libs/kernel/ids.js';
+import { type StepFlow } from '#libs/component-model/step-run.js';
 import { endWait } from './end-wait.js';
 import { type ExecutionRecord, type RunFact } from './run-facts.js';
-import { type Flow, type InputOf, type StepResult } from './run-inputs.js';
+import { type InputOf, type StepResult } from './run-inputs.js';
 import { RUN_BYTES, boundedError, boundedLog, limitError, refreshedDeadline, retryPauseMs } from './run-limits.js';
 import { type PlannedStep, type RunPlan, isRetried, retryPolicyOf, stepAfterFailure } from './run-plan.js';
 import { type Position, type RunState, evolveRun, keptResume, originOf } from './run-state.js';
@@ -110,13 +111,13 @@ const tooManyWait = (): UserError =>
   limitError('waiting', 'as many runs of this workflow wait as may: the run cannot wait too');
 
 /** What of a step's wish applies: waits of tests do not pause, and a rerun has its own limit. */
-const appliesTo = (state: RunState, { runs }: Position, flow: Flow | null): Flow | null => {
+const appliesTo = (state: RunState, { runs }: Position, flow: StepFlow | null): StepFlow | null => {
   if (flow === null || flow.kind === 'exit') return flow;
   if (originOf(state).test) return null;
   return flow.kind === 'rerun' && runs > flow.maxRetries ? null : flow;
 };
 
-const applied = (flow: Flow, at: number): RunFact[] => {
+const applied = (flow: StepFlow, at: number): RunFact[] => {
   if (flow.kind === 'exit') return [{ type: 'RunExited', data: { at, reason: flow.reason } }];
   const context = flow.kind === 'rerun' ? flow.context : null;
   return [{ type: 'WaitBegun', data: { at, kind: flow.kind, resumeAt: at + flow.ms, context } }];
@@ -145,7 +146,7 @@ const exceeded = (
   state: RunState,
   facts: readonly RunFact[],
   { exports, props, sends }: StepResult,
-  flow: Flow | null,
+  flow: StepFlow | null,
 ): UserError | undefined => {
   const deep = [...Object.entries(exports), ['props', props ?? ''] as const].find(([, json]) => nestsTooDeep(json));
   if (deep) return limitError('nesting', `${deep[0]} nests deeper than 256 levels`);

@@ -1,18 +1,7 @@
 import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type StepFlow } from '#libs/component-model/step-run.js';
 import { type Actor } from '#libs/kernel/events.js';
 import { type CancelReason, type Reply, type ReusedStep, type RunOrigin, type SendKind } from './run-facts.js';
-
-/** How a step asked the run to go on. Of several calls in one step the last decides. Sandbox and jail check the bounds. */
-export type Flow =
-  | { readonly kind: 'exit'; readonly reason: string | null }
-  | { readonly kind: 'delay' | 'suspend'; readonly ms: number }
-  | {
-      readonly kind: 'rerun';
-      readonly ms: number;
-      /** JSON text. */
-      readonly context: string | null;
-      readonly maxRetries: number;
-    };
 
 /** What one execution of a step's code returned to the server. */
 export interface StepResult {
@@ -30,7 +19,7 @@ export interface StepResult {
 export type Outcome =
   /** Its `if` is falsy. */
   | { readonly kind: 'skipped' }
-  | { readonly kind: 'succeeded'; readonly result: StepResult; readonly flow: Flow | null }
+  | { readonly kind: 'succeeded'; readonly result: StepResult; readonly flow: StepFlow | null }
   | { readonly kind: 'failed'; readonly result: StepResult; readonly error: UserError };
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Flow, type RunInput } from './run-inputs.js';
+import { type StepFlow } from '#libs/component-model/step-run.js';
+import { type RunInput } from './run-inputs.js';
 import { RUN_BYTES } from './run-limits.js';
 import { type RunState, outcomeOf } from './run-state.js';
 import { alarmOf, cancelAnswer, resumeAnswer } from './run-steering.js';
@@ -22,10 +23,15 @@ const ab = planOf([step('a'), step('b')]);
 const stateOf = (...inputs: RunInput[]): RunState => stateWith(ab, ...inputs);
 const last = (...inputs: RunInput[]): string[] => lastWith(ab, ...inputs);
 
-const after = (flow: Flow, ...inputs: RunInput[]): RunInput[] => [arrive(), start(0), succeed(0, 1, flow), ...inputs];
-const delay: Flow = { kind: 'delay', ms: 2_000 };
-const suspend: Flow = { kind: 'suspend', ms: 5_000 };
-const rerun: Flow = { kind: 'rerun', ms: 100, context: '{"n":1}', maxRetries: 3 };
+const after = (flow: StepFlow, ...inputs: RunInput[]): RunInput[] => [
+  arrive(),
+  start(0),
+  succeed(0, 1, flow),
+  ...inputs,
+];
+const delay: StepFlow = { kind: 'delay', ms: 2_000 };
+const suspend: StepFlow = { kind: 'suspend', ms: 5_000 };
+const rerun: StepFlow = { kind: 'rerun', ms: 100, context: '{"n":1}', maxRetries: 3 };
 const alarm = (execution: number, dueAt: number): RunInput => ({ type: 'alarm', now: dueAt + 7, execution, dueAt });
 
 describe('a run that waits', () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '#libs/kernel/decider.js';
 import { mulberry } from '#libs/sandbox/testing/random.js';
+import { type StepFlow } from '#libs/component-model/step-run.js';
 import { runDecider } from './run-decider.js';
 import { type RunFact } from './run-facts.js';
-import { type Flow, type RunInput } from './run-inputs.js';
+import { type RunInput } from './run-inputs.js';
 import { RUN_BYTES } from './run-limits.js';
 import { type RunPlan } from './run-plan.js';
 import { type RunState, hasEnded, outcomeOf } from './run-state.js';
@@ -32,8 +33,8 @@ const planFrom = (random: Random): RunPlan => {
   );
 };
 
-const flowFrom = (random: Random): Flow | null =>
-  pick<Flow | null>(random, [
+const flowFrom = (random: Random): StepFlow | null =>
+  pick<StepFlow | null>(random, [
     null,
     null,
     { kind: 'exit', reason: 'enough' },

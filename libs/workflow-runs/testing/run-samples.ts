@@ -1,7 +1,8 @@
 import { fold } from '#libs/kernel/decider.js';
+import { type StepFlow } from '#libs/component-model/step-run.js';
 import { runDecider } from '../run-decider.js';
 import { type RunFact, type RunOrigin } from '../run-facts.js';
-import { type Flow, type InputOf, type RunInput, type StepResult } from '../run-inputs.js';
+import { type InputOf, type RunInput, type StepResult } from '../run-inputs.js';
 import { type PlannedStep, type RunPlan } from '../run-plan.js';
 import { type RunState } from '../run-state.js';
 
@@ -69,7 +70,7 @@ export const start = (now: number): RunInput => ({ type: 'start', now });
 export const succeed = (
   now: number,
   execution: number,
-  flow: Flow | null = null,
+  flow: StepFlow | null = null,
   returned: Partial<StepResult> = {},
 ): RunInput => ({
   type: 'outcome',
