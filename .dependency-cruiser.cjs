@@ -47,7 +47,7 @@ const rooms = {
   variables: ['http', 'kernel'],
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
-  workflows: ['component-model', 'components', 'http', 'kernel', 'sources'],
+  workflows: ['component-model', 'components', 'http', 'kernel', 'sources', 'workflow-runs'],
   'workflow-history': ['http', 'kernel', 'stream-log', 'workflow-runs'],
   webhooks: ['http', 'kernel', 'stream-log'],
   'data-stores': ['component-model', 'http', 'kernel'],
@@ -68,6 +68,7 @@ const rooms = {
     'sources',
     'stream-log',
     'workflow-runs',
+    'workflows',
   ],
   ingress: ['component-model', 'http', 'kernel', 'runner', 'sandbox', 'sources', 'stream-log'],
   routing: [

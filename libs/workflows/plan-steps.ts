@@ -27,10 +27,11 @@ import { isImport, isObject, objectIn, stepsOf, textIn } from './domain/definiti
 import { propsWithExpressions } from './domain/expression-texts.js';
 import { type Fault, type Path, pathText } from './domain/findings.js';
 import { sameJson } from '#libs/kernel/same-json.js';
+import { type RetryPolicy } from '#libs/workflow-runs/run-plan.js';
 import { numberIn, textsIn } from './domain/settings.js';
 import { type PinnedComponent, pinOf, storedPropsOf, type StoredVersion } from './domain/stored-version.js';
 import { readUses } from './domain/uses.js';
-import { type DeployedStep, type RetryPolicy } from './published.js';
+import { type DeployedStep } from './published.js';
 
 export interface StepPlan {
   readonly steps: readonly DeployedStep[];

@@ -1,6 +1,7 @@
 /** Published contract of the workflows context: its events, and what a run needs of a workflow. */
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
+import { type RetryPolicy } from '#libs/workflow-runs/run-plan.js';
 
 /** Settings of a version, with defaults (docs/reference/workflows.md#settings). */
 export interface WorkflowSettings {
@@ -108,14 +109,6 @@ export interface WorkflowExternalIdReleased {
   readonly data: { readonly externalId: string; readonly workflowId: string; readonly releasedAt: number };
 }
 export type WorkflowExternalIdEvent = WorkflowExternalIdReserved | WorkflowExternalIdReleased;
-
-export interface RetryPolicy {
-  readonly maxRetries: number;
-  readonly delaySeconds: number;
-  readonly backoff: 'exponential' | 'fixed';
-  /** Codes that are otherwise not retried. */
-  readonly alsoOn: readonly string[];
-}
 
 /** The type of a prop, for the conversion of what an expression returns. */
 export type PropType = Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>;

@@ -1,67 +1,35 @@
 /** Ports that the runs of workflows need, besides those of the runner. */
-import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type StepSend } from '#libs/component-model/step-run.js';
 import { type DueStore } from '#libs/due/due-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type SourceDefinition } from '#libs/sources/published.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Execution } from '#libs/workflow-runs/next-execution.js';
 import { type Outcome } from '#libs/workflow-runs/run-inputs.js';
-import { type RetryPolicy } from '#libs/workflow-runs/run-plan.js';
+import {
+  type DeployedStep as Step,
+  type DeployedVersion as Version,
+  type RunnableWorkflow as Workflow,
+  type WorkflowSettings,
+} from '#libs/workflows/published.js';
 import { type HostDeaths } from '../host-deaths.js';
 import { type RunJournal } from '../run-journal.js';
 import { type LogFollower, type Replies, type RunnerLogger, type RunnerMetrics } from '../runner-ports.js';
 
 /** Settings of a workflow that its runs need (docs/reference/workflows.md#settings). */
-export interface RunSettings {
-  /** Null: 30 seconds, or 60 for a run of a timer. */
-  readonly timeoutSeconds: number | null;
-  readonly concurrency: number | null;
-  readonly holdSlot: boolean;
-  readonly throttle: {
-    readonly limit: number;
-    readonly interval: number;
-    readonly unit: 'second' | 'minute' | 'hour';
-  } | null;
-  readonly queueSize: number;
-  readonly autoRetry: { readonly notifyFirstError: boolean; readonly alsoOn: readonly string[] } | null;
-}
+export type RunSettings = Pick<
+  WorkflowSettings,
+  'timeoutSeconds' | 'concurrency' | 'holdSlot' | 'throttle' | 'queueSize' | 'autoRetry'
+>;
 
-export interface RunnableWorkflow {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly active: boolean;
-  readonly deploymentId: string;
+export interface RunnableWorkflow extends Pick<Workflow, 'id' | 'workspaceId' | 'name' | 'active' | 'deploymentId'> {
   readonly settings: RunSettings;
 }
 
-export interface DeployedStep {
-  readonly namespace: string;
-  /** `c_…`, the same over versions. */
-  readonly id: string;
-  readonly disabled: boolean;
-  /** An expression, with or without braces. */
-  readonly if: string | null;
-  readonly retry: RetryPolicy | null;
-  readonly timeoutSeconds: number | null;
-  /** `stop`, `continue`, or the namespace of a later step. */
-  readonly onError: string;
-  /** A code step gets the variables of the workspace, and shares a process with the others of its workflow. */
-  readonly kind: 'code' | 'action';
-  /** How the component runs. Its props are the literal ones. */
-  readonly definition: SourceDefinition;
-  /** Values that hold expressions, by prop. */
-  readonly open: Readonly<Record<string, unknown>>;
-  readonly propTypes: readonly Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>[];
-}
+export type DeployedStep = Omit<Step, 'name'>;
 
 /** Everything that a run needs of the version that it is pinned to. */
-export interface DeployedVersion {
-  readonly workflowId: string;
-  readonly deploymentId: string;
-  readonly version: number;
+export interface DeployedVersion extends Omit<Version, 'settings' | 'steps'> {
   readonly settings: RunSettings;
   readonly steps: readonly DeployedStep[];
 }
