@@ -13,7 +13,8 @@ export interface CallRequest {
   readonly key?: string;
   /**
    * Of a code step. The code steps of one workspace with the same name and variables share one process and its files,
-   * also at the same time. The name names the workflow and the packages beside the bundle. `key` is not read.
+   * also at the same time. The name names the workflow and the packages beside the bundle. The object of the variables is
+   * never changed. `key` is not read.
    */
   readonly shared?: { readonly name: string; readonly env: Readonly<Record<string, string>> };
   /** Host path of the one-file bundle. */

@@ -57,11 +57,12 @@ export const stepCalls = (deps: StepCallsDependencies): StepCalls => ({
   async call(request): Promise<StepEnd> {
     const { step, steps, execution, workspaceId } = request;
     const variables = await deps.variables.variablesOf(workspaceId);
-    const scope = { steps, env: JSON.stringify(variables) };
+    // The variables may have megabytes, and most steps have no expression.
+    const scope = (): StepScope => ({ steps, env: JSON.stringify(variables) });
     const expressions = deps.expressionsOf(workspaceId);
     let leftMs = EXPRESSIONS_MS;
     if (step.if !== null && execution.evaluatesIf) {
-      const condition = await expressions.evaluateOne(step.if, scope, 'if');
+      const condition = await expressions.evaluateOne(step.if, scope(), 'if');
       if (!condition.ok) return failedBefore(condition.error);
       if (isFalsy(condition.json)) return { outcome: { kind: 'skipped' }, sends: [] };
       leftMs = Math.max(1, leftMs - condition.usedMs);
@@ -85,12 +86,12 @@ const isFalsy = (json: string | undefined): boolean => json === undefined || !JS
 const openProps = async (
   { step: { open, propTypes } }: StepRequest,
   expressions: StepExpressions,
-  scope: StepScope,
+  scope: () => StepScope,
   leftMs: number,
 ): Promise<{ readonly props: readonly PlannedProp[] } | { readonly error: UserError }> => {
   if (Object.keys(open).length === 0) return { props: [] };
   const types = propTypes.filter(({ name }) => Object.hasOwn(open, name));
-  const evaluated = await expressions.evaluate(JSON.stringify(open), scope, types, leftMs);
+  const evaluated = await expressions.evaluate(JSON.stringify(open), scope(), types, leftMs);
   if (!evaluated.ok) return { error: evaluated.error };
   const values = new Map(Object.entries(JSON.parse(evaluated.json) as Readonly<Record<string, unknown>>));
   return {

@@ -91,7 +91,7 @@ const inShared = async (
 ): Promise<RunOutcome> => {
   const { workspaceId, timeoutMs: ownMs, onReply } = request;
   // A process has the variables from its start on, so changed ones take another process.
-  const process = `${CALLS}${digestOf([workspaceId, name, env])}`;
+  const process = `${CALLS}${digestOf([workspaceId, name, envDigestOf(env)])}`;
   const start = async (): Promise<SandboxSpec> => ({ ...(await specOf(process, request)), bundleFile: null, env });
   for (let starts = 1; ; starts++) {
     try {
@@ -109,6 +109,15 @@ const inShared = async (
       if (starts >= MAX_STARTS) return failed('killed', userError('ProcessExited', error.message));
     }
   }
+};
+
+/** Calls share the object of their variables until one changes, so megabytes are not hashed for each call. */
+const envDigests = new WeakMap<object, string>();
+
+const envDigestOf = (env: Readonly<Record<string, string>>): string => {
+  const digest = envDigests.get(env) ?? digestOf([env]);
+  envDigests.set(env, digest);
+  return digest;
 };
 
 /** As long as the random part of an id, because the path of the process's socket has a limit of 107 bytes. */
