@@ -134,6 +134,9 @@ const rooms = {
     'stream-log',
     'tenancy',
     'webhooks',
+    'workflow-history',
+    'workflow-runs',
+    'workflows',
   ],
 };
 const tests = '(\\.spec|\\.int-spec|\\.e2e-spec|\\.suite)\\.(ts|js)$|/testing/';

@@ -3,6 +3,7 @@ import { type DomainEvent, type EventMetadata } from '#libs/kernel/events.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type DelayedEvent } from '#libs/stream-log/delayed-events.js';
 import { type DueEntry } from '#libs/due/due-store.js';
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
 
 /**
  * Format of an installation in a folder: `manifest.json`, written last, and one `<part>.ndjson.gz` per part with one
@@ -31,7 +32,7 @@ export interface ArchivedSecret {
   readonly sealed: string;
 }
 
-/** State that a source keeps between runs. Its progress in the lane is not exported. */
+/** State that a source or workflow keeps between runs. Its progress in the lane is not exported. */
 export interface ArchivedState {
   readonly executable: string;
   readonly lastEventId: string;
@@ -60,6 +61,8 @@ export interface ArchivedLines {
   readonly due: DueEntry;
   /** Events that wait. */
   readonly delayed: DelayedEvent;
+  /** Runs of workflows, each as one change with its whole state. */
+  readonly runs: RunChange;
   /** Records of data stores. */
   readonly 'store-records': OwnedRecord;
   /** Routed and unrouted emits. Records of one key are in order in every part. */
@@ -81,6 +84,7 @@ export const PARTS: readonly PartName[] = [
   'ticks',
   'due',
   'delayed',
+  'runs',
   'store-records',
   'emits-routed',
   'emits-unrouted',

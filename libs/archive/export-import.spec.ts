@@ -13,13 +13,17 @@ import { type MovedEngines } from './export-installation.js';
 import { sealOf } from './import-installation.js';
 import { IMPORT, ImportMark, IMPORTS } from './import-mark.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
+import { headOf } from '#libs/workflow-runs/stored-run.js';
 import {
   contentsIn,
   contentsOf,
+  ENDED_RUN,
   exportTo,
   fill,
   importFrom,
   perEmitter,
+  QUEUED_RUN,
+  queuedRun,
   shared,
 } from './testing/moved-installation.js';
 
@@ -84,8 +88,11 @@ describe('export and import', () => {
       'deliveries.wh_a',
       'emits.dc_a',
       'emits.dc_b',
+      'emits.p_1',
       'invocations.dc_a',
       'invocations.dc_b',
+      'invocations.p_1',
+      'runs.p_1',
     ]);
   });
 
@@ -95,7 +102,7 @@ describe('export and import', () => {
     const [then, now] = await Promise.all([source.events.readAll('0', 100), target.events.readAll('0', 100)]);
     const place = (events: typeof then) => events.map((e) => [e.id, e.stream, e.revision, e.recordedAt, e.data]);
     expect(place(now)).toEqual(place(then));
-    expect(now).toHaveLength(9);
+    expect(now).toHaveLength(10);
   });
 
   it.each([perEmitter, shared])('routes only the emits that the router had not routed', async (config) => {
@@ -149,6 +156,26 @@ describe('export and import', () => {
     expect(await consumed(target, 'runner', 'invocations.', 1)).toEqual(['{"of":"inv_3"}']);
   });
 
+  it('moves runs that ended, and those that go on, before all that arrive later', async () => {
+    const target = await engines();
+    await importFrom(archive, target, perEmitter);
+    const { runs } = await target.runHistory.page({ of: { workflowId: 'p_1' }, limit: 9 });
+    expect(runs.map(({ id, state }) => [id, state.head.status])).toEqual([
+      [QUEUED_RUN, 'queued'],
+      [ENDED_RUN, 'succeeded'],
+    ]);
+    const ended = await source.runHistory.whole(ENDED_RUN);
+    expect((await target.runHistory.whole(ENDED_RUN))?.state.parts).toEqual(ended?.state.parts);
+
+    const [left, ...others] = await target.journal.runs('p_1', '', 9);
+    expect([left?.run, others]).toEqual([QUEUED_RUN, []]);
+    expect(headOf(left?.head ?? '{}').place).toBeLessThan(0);
+    const { version, parts } = await target.journal.load({ executable: 'p_1', run: QUEUED_RUN });
+    expect({ version, parts }).toEqual({ version: 1, parts: queuedRun().parts });
+    // The event of the run is not there to begin it twice.
+    expect(await target.log.read('invocations.p_1', -1, 9)).toEqual([]);
+  });
+
   it('holds no secret in clear text', async () => {
     for (const file of readdirSync(archive)) {
       const bytes = readFileSync(join(archive, file));
@@ -177,11 +204,12 @@ describe('an import that was interrupted', () => {
           };
         },
       });
-    const { events, log, journal, due, ticks, vault, blobs, records, readModels, delayed } = target;
+    const { events, log, journal, runHistory, due, ticks, vault, blobs, records, readModels, delayed } = target;
     return {
       events: guarded(events),
       log: guarded(log),
       journal: guarded(journal),
+      runHistory: guarded(runHistory),
       due: guarded(due),
       delayed: guarded(delayed),
       ticks: guarded(ticks),
@@ -229,7 +257,7 @@ describe('import refuses', () => {
     const target = await engines();
     await fill(target);
     await expect(importFrom(archive, target, perEmitter)).rejects.toThrow(
-      /not empty, it holds events \(the first is SourceDeploymentStarted of .*\), states of sources, secrets, /,
+      /not empty, it holds events \(the first is SourceDeploymentStarted of .*\), states of sources and workflows, runs of workflows, secrets, /,
     );
   });
 

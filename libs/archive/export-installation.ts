@@ -19,11 +19,22 @@ import { ArchiveWriter } from './archive-writer.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
 import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo } from './export-records.js';
+import { completeHistory, wholeRuns } from './moved-runs.js';
 
 /** Engines whose data make up an installation. Read models are rebuilt from it; usage counters are not moved. */
 export type MovedEngines = Pick<
   Engines,
-  'events' | 'log' | 'journal' | 'due' | 'delayed' | 'ticks' | 'vault' | 'blobs' | 'records' | 'readModels'
+  | 'events'
+  | 'log'
+  | 'journal'
+  | 'runHistory'
+  | 'due'
+  | 'delayed'
+  | 'ticks'
+  | 'vault'
+  | 'blobs'
+  | 'records'
+  | 'readModels'
 >;
 
 export interface ExportOptions {
@@ -53,6 +64,7 @@ export const exportInstallation = async (options: ExportOptions): Promise<Manife
   };
   // States come first, because a journal may publish emits after its commit. Loading a state completes that.
   await write('states');
+  await completeHistory(engines);
   for (const part of PARTS) if (part !== 'states') await write(part);
   await assertStopped();
   return writer.finish(archive, seal.check, new Date(now).toISOString());
@@ -68,10 +80,11 @@ const linesOf = (engines: ExportOptions['engines'], seal: ArchiveSeal): Lines =>
   ticks: () => ticks(engines),
   due: () => underived(engines),
   delayed: () => engines.delayed.all(),
+  runs: () => wholeRuns(engines),
   'store-records': () => engines.records.all(),
   'emits-routed': () => emitsRouted(engines.log),
   'emits-unrouted': () => emitsUnrouted(engines.log),
-  invocations: () => invocationsToDo(engines.log, engines.journal),
+  invocations: () => invocationsToDo(engines),
   deliveries: () => deliveriesToDo(engines.log),
   attempts: () => attempts(engines.log),
 });

@@ -2,6 +2,8 @@ import { isOut } from '#libs/delivery/delivery-records.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from '#libs/delivery/webhook-settings.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
+import { runIdOf } from '#libs/stream-log/invocations.js';
+import { type RunHistory } from '#libs/workflow-history/run-history.js';
 import { emitterHeaders, invocationHeaders } from '#libs/stream-log/envelopes.js';
 import { attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
@@ -30,17 +32,27 @@ export async function* emitsUnrouted(log: StreamLog): AsyncIterable<ArchivedReco
   }
 }
 
-/** Reads invocations not yet run. Hooks are left out, because the next start ends their operations. */
-export async function* invocationsToDo(log: StreamLog, journal: RunJournal): AsyncIterable<ArchivedRecord> {
+/**
+ * Reads invocations not yet run. Hooks are left out, because the next start ends their operations, and so is what began a
+ * run of a workflow, which is exported itself.
+ */
+export async function* invocationsToDo({ log, journal, runHistory }: ToDo): AsyncIterable<ArchivedRecord> {
   for await (const { lane, committed } of lanesOf(log, INVOCATIONS, RUNNER)) {
     const isDone = doneIn(journal);
     for await (const record of recordsOf(log, lane, committed)) {
-      const { kind, source } = invocationHeaders(record);
+      const { id, kind, source } = invocationHeaders(record);
       // `settled` is left out too, because its position of the event log does not exist in the target.
       if (kind === 'hook' || kind === 'settled' || (await isDone(source, record.offset))) continue;
+      if (await runHistory.find(runIdOf(id))) continue;
       yield archived(record);
     }
   }
+}
+
+interface ToDo {
+  readonly log: StreamLog;
+  readonly journal: RunJournal;
+  readonly runHistory: RunHistory;
 }
 
 export async function* deliveriesToDo(log: StreamLog): AsyncIterable<ArchivedRecord> {

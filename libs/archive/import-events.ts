@@ -5,6 +5,7 @@ import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { SourcesView } from '#libs/sources/index.js';
 import { type WorkspaceEvent } from '#libs/tenancy/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
+import { type WorkflowEvent } from '#libs/workflows/published.js';
 import { type ArchivedEvent } from './archive-format.js';
 
 /** Limits of one append, because EventStoreDB accepts 1 MiB. */
@@ -71,20 +72,21 @@ const append = async (store: EventStore, first: ArchivedEvent, batch: readonly A
   await store.append(first.stream, events, first.revision === 0 ? 'no_stream' : BigInt(first.revision) - 1n);
 };
 
-/** Reads from the event log the existing sources, webhooks and workspaces, which own topics. */
+/** Reads from the event log the existing sources, workflows, webhooks and workspaces, which own topics. */
 export const ownersIn = async (store: EventStore, upcasters: Upcasters): Promise<ReadonlySet<string>> => {
   const sources = new SourcesView();
-  const webhooks = new Set<string>();
-  const workspaces = new Set<string>();
+  const others = new Set<string>();
   for await (const page of eventHistory(store)) {
     for (const recorded of page) {
-      const event = upcasters.upcast(recorded) as RecordedEvent & (WebhookEvent | WorkspaceEvent);
+      const event = upcasters.upcast(recorded);
       sources.apply(event);
-      if (event.type === 'WebhookCreated') webhooks.add(idOf(event.stream));
-      else if (event.type === 'WebhookDeleted') webhooks.delete(idOf(event.stream));
-      else if (event.type === 'WorkspaceCreated') workspaces.add(idOf(event.stream));
-      else if (event.type === 'WorkspaceDeleted') workspaces.delete(idOf(event.stream));
+      if (CREATED.has(event.type)) others.add(idOf(event.stream));
+      else if (DELETED.has(event.type)) others.delete(idOf(event.stream));
     }
   }
-  return new Set([...sources.all().keys(), ...webhooks, ...workspaces]);
+  return new Set([...sources.all().keys(), ...others]);
 };
+
+type Owning = WebhookEvent | WorkflowEvent | WorkspaceEvent;
+const CREATED: ReadonlySet<string> = new Set<Owning['type']>(['WebhookCreated', 'WorkflowCreated', 'WorkspaceCreated']);
+const DELETED: ReadonlySet<string> = new Set<Owning['type']>(['WebhookDeleted', 'WorkflowDeleted', 'WorkspaceDeleted']);

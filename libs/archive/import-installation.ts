@@ -17,6 +17,7 @@ import { type MovedEngines } from './export-installation.js';
 import { importEvents, ownersIn } from './import-events.js';
 import { ImportMark } from './import-mark.js';
 import { importRecords } from './import-records.js';
+import { importRuns } from './moved-runs.js';
 import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '#libs/cluster/rebuild.js';
 import { everyReadModel } from '#libs/composition/read-models.js';
 import { headOf, laneStateOf } from '#libs/runner/lane-state.js';
@@ -90,6 +91,7 @@ const importStores = async (engines: MovedEngines, lines: Lines, seal: ArchiveSe
   await importSecrets(engines, lines('secrets'), seal);
   await importStates(engines, lines('states'));
   await importTicks(engines, lines('ticks'));
+  await importRuns(engines, lines('runs'));
   for await (const batch of batches(lines('due'))) await engines.due.put(batch);
   for await (const batch of batches(lines('delayed'))) {
     await engines.delayed.put(batch);

@@ -63,11 +63,21 @@ const ELSEWHERE =
   'import into an empty one, on which no server was ever started (another SLUICE_DATA_DIR; or other values of ' +
   'SLUICE_PREFIX and the database of SLUICE_MONGO_URL)';
 
-const whatIsIn = async ({ events, journal, vault, due, delayed, ticks, log }: MovedEngines): Promise<string[]> => {
+const whatIsIn = async ({
+  events,
+  journal,
+  runHistory,
+  vault,
+  due,
+  delayed,
+  ticks,
+  log,
+}: MovedEngines): Promise<string[]> => {
   const found: string[] = [];
   const [first] = await events.readAll(START, 1);
   if (first) found.push(`events (the first is ${first.type} of ${new Date(first.recordedAt).toISOString()})`);
-  if (await isAny(journal.executables())) found.push('states of sources');
+  if (await isAny(journal.executables())) found.push('states of sources and workflows');
+  if (await isAny(runHistory.ids())) found.push('runs of workflows');
   if (await isAny(vault.entries())) found.push('secrets');
   if (await isAny(due.all())) found.push('deliveries that wait');
   if (await isAny(delayed.all())) found.push('events that wait');

@@ -1,5 +1,5 @@
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS, type TopicPolicy } from '#libs/stream-log/topics.js';
+import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS, RUNS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type ArchivedLines, type ArchivedRecord, type PartName } from './archive-format.js';
 import { ROUTER } from './export-records.js';
 import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
@@ -9,7 +9,7 @@ export interface RecordsImport {
   readonly log: StreamLog;
   /** Topic policy of the target, which may differ from the source's. */
   readonly topics: TopicPolicy;
-  /** Existing sources and webhooks; records of others are left out. */
+  /** Existing sources, workflows, webhooks and workspaces; records of others are left out. */
   readonly owners: ReadonlySet<string>;
   readonly lines: <P extends PartName>(part: P) => AsyncIterable<ArchivedLines[P]>;
   readonly onProgress: (what: string, done: number) => void;
@@ -41,13 +41,13 @@ export const importRecords = async (options: RecordsImport): Promise<number> => 
 };
 
 const makeTopics = async ({ log, topics, owners, onProgress }: RecordsImport): Promise<void> => {
-  const there = await Promise.all([EMITS, INVOCATIONS, DELIVERIES, ATTEMPTS].map((prefix) => log.topics(prefix)));
+  const there = await Promise.all([EMITS, INVOCATIONS, DELIVERIES, ATTEMPTS, RUNS].map((prefix) => log.topics(prefix)));
   await eachOf(there.flat(), (topic) => log.deleteTopic(topic));
   await createFixedTopics(log, topics);
   let made = 0;
   await eachOf([...owners], async (id) => {
     await createOwnedTopics(log, topics, id);
-    if (++made % 100 === 0) onProgress('topics of sources and webhooks', made);
+    if (++made % 100 === 0) onProgress('topics of sources, workflows and webhooks', made);
   });
 };
 

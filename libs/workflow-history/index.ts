@@ -1,2 +1,2 @@
 export { workflowHistoryContext } from './context.js';
-export { recordRuns, type RecordedRuns } from './record-runs.js';
+export { RUN_HISTORY_GROUP, recordRuns, type RecordedRuns } from './record-runs.js';

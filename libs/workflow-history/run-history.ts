@@ -63,6 +63,8 @@ export interface RunHistory {
   find(id: string): Promise<ListedRun | undefined>;
   /** The run with all its texts, up to 6 MB. */
   whole(id: string): Promise<ListedRun | undefined>;
+  /** Lists the ids of all runs, for moving an installation. */
+  ids(): AsyncIterable<string>;
   /** Removes runs, whatever their state. Idempotent. */
   remove(ids: readonly string[]): Promise<void>;
 }

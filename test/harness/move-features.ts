@@ -25,6 +25,14 @@ interface Parts {
   readonly delaying: Source;
   /** Accepts events of an app. */
   readonly hooked: Source;
+  readonly workflow: Workflow;
+  /** A run of the workflow that waits. */
+  readonly waitingRun: string;
+}
+
+interface Workflow {
+  readonly id: string;
+  readonly triggers: readonly { readonly key: string }[];
 }
 
 /** State of the features of components on an installation that is moved. Each `use` shows that they still work. */
@@ -99,7 +107,9 @@ export class MoveFeatures {
       { word: 'message' },
     );
     const store = String(storing.configured_props['store']);
-    this.parts = { refreshing, account, packaged, storing, store, delaying, hooked };
+    const workflow = await this.deployWorkflow();
+    const waitingRun = await this.runThatWaits(workflow);
+    this.parts = { workflow, waitingRun, refreshing, account, packaged, storing, store, delaying, hooked };
 
     await api.expect(200, 'PUT', `/v1/data_stores/${store}/records/brief`, { body: { value: ['kept'], ttl: 3_600 } });
     await this.post(delaying);
@@ -122,7 +132,7 @@ export class MoveFeatures {
 
   /** Uses every feature once. Returns the actual and the expected results. */
   async use(): Promise<readonly [got: unknown, expected: unknown]> {
-    const { refreshing, packaged, storing, hooked } = this.made;
+    const { refreshing, packaged, storing, hooked, workflow } = this.made;
     const times = ++this.used;
     const emits = async (source: Source): Promise<unknown> => {
       await this.post(source);
@@ -135,15 +145,26 @@ export class MoveFeatures {
       package: await emits(packaged),
       stored: jsonOf(await this.post(storing)),
       app: await this.newest(hooked, times),
+      workflow: jsonOf(await this.hit(workflow, { times })),
       repeatedTokens: this.tokens.asked.filter((token, n) => this.tokens.asked.indexOf(token) !== n),
     };
     const app = { times };
-    return [got, { token: true, package: 'swell 1.0.0', stored: { n: times }, app, repeatedTokens: [] }];
+    return [
+      got,
+      {
+        token: true,
+        package: 'swell 1.0.0',
+        stored: { n: times },
+        app,
+        workflow: { twice: 2 * times },
+        repeatedTokens: [],
+      },
+    ];
   }
 
   /** Answers that every later installation must repeat. */
   async answers(): Promise<Readonly<Record<string, string>>> {
-    const { account, packaged, store, hooked } = this.made;
+    const { account, packaged, store, hooked, workflow, waitingRun } = this.made;
     const paths = [
       `/v1/accounts/${account}?include_credentials=true`,
       `/v1/components/${packaged.component_id}/packages`,
@@ -154,6 +175,9 @@ export class MoveFeatures {
       REGISTERED,
       '/v1/components/search?query=order',
       `/v1/sources/${hooked.id}`,
+      `/v1/workflows/${workflow.id}`,
+      `/v1/workflows/${workflow.id}/runs?state=waiting`,
+      `/v1/runs/${waitingRun}/steps/double`,
     ];
     const entries = paths.map(async (path): Promise<[string, string]> => {
       const { status, text } = await this.api.call('GET', path);
@@ -212,6 +236,32 @@ export class MoveFeatures {
   private async deploy(parts: Parameters<typeof componentCode>[0], props: object = {}): Promise<Source> {
     const body = { component_code: componentCode(parts), configured_props: props };
     return (await this.api.expect<Data<Source>>(200, 'POST', '/v1/sources', { body })).data;
+  }
+
+  private async deployWorkflow(): Promise<Workflow> {
+    const code = `export default { async run({ steps, $ }) {
+      const { times } = steps.trigger.event.body;
+      await $.respond({ status: 200, body: { twice: 2 * times } });
+      if (times === 0) $.flow.delay(3_600_000);
+    } }`;
+    const trigger = { type: 'http', response: 'custom' };
+    const body = { name: 'moved', triggers: [trigger], steps: [{ namespace: 'double', code }] };
+    return (await this.api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
+  }
+
+  private async runThatWaits(workflow: Workflow): Promise<string> {
+    const { headers } = await this.hit(workflow, { times: 0 });
+    const id = String(headers['x-sluice-run-id']);
+    return eventually('a run waits', async () => {
+      const { body } = await this.api.call<Data<{ state: string }>>('GET', `/v1/runs/${id}`);
+      return body.data.state === 'waiting' ? id : undefined;
+    });
+  }
+
+  private async hit({ triggers }: Workflow, body: object): ReturnType<typeof send> {
+    const answer = await send(`${this.target.url}/h/${triggers[0]?.key}`, { body });
+    if (answer.status !== 200) throw new Error(`the workflow answered ${answer.status}: ${answer.text}`);
+    return answer;
   }
 
   private async post(source: Source): ReturnType<typeof send> {

@@ -13,6 +13,11 @@ import { ArchiveReader } from '../archive-reader.js';
 import { exportInstallation, type MovedEngines } from '../export-installation.js';
 import { headOf } from '#libs/runner/lane-state.js';
 import { partsOf } from '#libs/runner/source/source-state.js';
+import { runIdOf } from '#libs/stream-log/invocations.js';
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { headText } from '#libs/workflow-runs/stored-run.js';
+import { changesOf } from '#libs/workflow-runs/testing/run-changes.js';
+import { start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
 import { importInstallation, type Imported, sealOf } from '../import-installation.js';
 
 export const KEY = Buffer.alloc(32, 7);
@@ -101,6 +106,47 @@ const webhookCreated = {
   },
 };
 
+const workflowCreated = {
+  type: 'WorkflowCreated',
+  data: {
+    workflowId: 'p_1',
+    userId: 'u_1',
+    name: 'Orders',
+    description: null,
+    externalId: null,
+    managedBy: null,
+    active: true,
+    createdAt: 1,
+  },
+};
+
+export const ENDED_RUN = 'run_1';
+const QUEUED_BY = 'inv_queued';
+export const QUEUED_RUN = runIdOf(QUEUED_BY);
+
+/** The only change of a run that waits for its first start. */
+export const queuedRun = (): RunChange => {
+  const [arrived] = changesOf({ id: QUEUED_RUN, arrivedAt: 5_000 });
+  if (!arrived) throw new Error('a run begins with a change');
+  return arrived;
+};
+
+/** A workflow with a run that has ended, and one that the history does not have yet. */
+const addRuns = async ({ log, journal, runHistory }: MovedEngines): Promise<void> => {
+  const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
+  for (const { topic, retention } of topics.ownedBy('p_1')) await log.createTopic(topic, retention);
+  await runHistory.apply(changesOf({ id: ENDED_RUN }, start(1_001), succeed(1_002, 1), succeed(1_003, 2)));
+  const run = queuedRun();
+  const executable = 'p_1';
+  await log.publish([
+    record(topics.invocations('p_1'), 'p_1', { id: QUEUED_BY, kind: 'http', source: 'p_1' }, {}),
+    record(topics.runs('p_1'), 'p_1', {}, run),
+  ]);
+  const head = headText({ head: run.head, parts: {} });
+  const parts = run.parts;
+  await journal.commit({ executable, run: QUEUED_RUN, expectedVersion: 0, head, parts, inbox: [], records: [] });
+};
+
 const event = (stream: string, revision: number, what: DomainEvent): NewEvent => {
   const { id, type, data, metadata } = recorded(stream, what, { revision });
   return { id, type, data, metadata };
@@ -123,6 +169,7 @@ const appendHistory = async (events: MovedEngines['events']): Promise<void> => {
   await append('source-dc_a', started('dc_a'), deployedAt);
   await append('source-dc_gone', started('dc_gone'), deployedAt, ...deleted);
   await append('source-dc_b', started('dc_b'), deployedAt);
+  await append('workflow-p_1', workflowCreated);
   await append('webhook-wh_a', { ...webhookCreated, data: { ...webhookCreated.data, webhookId: 'wh_a' } });
 };
 
@@ -159,6 +206,7 @@ export const fill = async (engines: MovedEngines): Promise<void> => {
   const topics = perEmitterTopics({ emitsAgeMs: 1e12, emitsBytes: 1e9 });
 
   await appendHistory(events);
+  await addRuns(engines);
   for (const id of ['dc_a', 'dc_b', 'wh_a', 'attempts']) {
     const owned = id === 'attempts' ? topics.fixed() : topics.ownedBy(id);
     for (const { topic, retention } of owned) await log.createTopic(topic, retention);

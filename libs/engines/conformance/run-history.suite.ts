@@ -10,7 +10,7 @@ import * as samples from '#libs/workflow-runs/testing/run-samples.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { runParts } from './run-parts.js';
 
-export const RUN_HISTORY_PARTS = ['changes', 'pages', 'filters', 'words', 'removal', 'restart'] as const;
+export const RUN_HISTORY_PARTS = ['changes', 'pages', 'filters', 'words', 'ids', 'removal', 'restart'] as const;
 
 export const describeRunHistory = (name: string, make: MakeHarness<RunHistory>): void =>
   runParts(`RunHistory: ${name}`, RUN_HISTORY_PARTS, parts, make);
@@ -219,6 +219,18 @@ const parts: Record<(typeof RUN_HISTORY_PARTS)[number], Part<RunHistory>> = {
       await store().apply(failed({}));
       expect(await idsIn(store(), { words: ['p'] })).toEqual([]);
       expect(await idsIn(store(), { words: ['o'] })).toEqual([]);
+    });
+  },
+  ids: (store) => {
+    it('of all runs are listed, of every workflow and state', async () => {
+      await store().apply([...arrivals(3), ...failed({ id: 'run_9', workflowId: 'p_2', ownerId: 'o_2' })]);
+      const ids: string[] = [];
+      for await (const id of store().ids()) ids.push(id);
+      expect(ids.sort()).toEqual(['run_1', 'run_2', 'run_3', 'run_9']);
+    });
+    it('are none of an empty history', async () => {
+      for await (const id of store().ids()) throw new Error(`${id} is there`);
+      expect(await idsIn(store())).toEqual([]);
     });
   },
   removal: (store) => {

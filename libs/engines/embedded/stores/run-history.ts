@@ -9,6 +9,7 @@ import {
   type RunQuery,
 } from '#libs/workflow-history/run-history.js';
 import { type HistoryWrite } from '../writer/ops.js';
+import { nextTurn } from '../yielding.js';
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { type Writer } from '../writer/writer.js';
 import { isUpwards, type ListScope, pageSql, placeText, ROW, scopeWord, type Sql, totalSql } from './history-pages.js';
@@ -28,6 +29,7 @@ interface StoredRow extends Row {
   readonly summaries: string;
 }
 
+const IDS_PAGE = 1_000;
 /** Characters of one write. Larger runs are written alone. */
 const WRITE_CHARS = 1 << 20;
 
@@ -69,6 +71,18 @@ export class EmbeddedRunHistory implements RunHistory {
     const texts = this.reader.sql('SELECT name, text FROM run_history_texts WHERE place = ?');
     const found = texts.all<{ name: string; text: string | Uint8Array }>(row.place);
     return listed(row, Object.fromEntries(found.map(({ name, text }) => [name, textIn(text)])));
+  }
+
+  async *ids(): AsyncIterable<string> {
+    for (let after = ''; ;) {
+      const text = 'SELECT id FROM run_history WHERE id > ? ORDER BY id LIMIT ?';
+      const page = this.all<{ id: string }>({ text, values: [after, IDS_PAGE] });
+      for (const { id } of page) yield id;
+      const last = page.at(-1);
+      if (!last || page.length < IDS_PAGE) return;
+      after = last.id;
+      await nextTurn();
+    }
   }
 
   async remove(ids: readonly string[]): Promise<void> {

@@ -123,6 +123,11 @@ export class MongoRunHistory implements RunHistory {
     return listed(found, Object.fromEntries(parts));
   }
 
+  async *ids(): AsyncIterable<string> {
+    const found = this.runs.find({}, { projection: { _id: 1 } }).sort({ _id: 1 });
+    for await (const { _id } of found) yield _id;
+  }
+
   async remove(ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const some = ids.slice(at, at + AT_ONCE);
