@@ -146,12 +146,15 @@ const streamPorts = (options: ApiOptions) => {
     appliedEvents,
     retainedEvents: storedEvents(engines.readModels),
     reach: deliveryReach(config.egressAllow),
-    emitters: views.sources,
+    emitters: {
+      find: (emitterId: string) => views.resources.find(emitterId),
+      idOfSlug: (workspaceId: string, slug: string) => views.sources.idOfSlug(workspaceId, slug),
+    },
     settings: eventSettings(config),
     streams: {
       settings: { perUser: config.streamsPerUser, unsent: unsentLimits() },
       mayRead: (apiKeyId: string, workspaceId: string) => views.callers.mayRead(apiKeyId, workspaceId),
-      exists: (emitterId: string) => views.sources.find(emitterId) !== undefined,
+      exists: (emitterId: string) => views.resources.find(emitterId) !== undefined,
       shuttingDown,
       onEnded: streamObserver(logger, metrics),
     },

@@ -104,7 +104,10 @@ export const makeViews = (clock: Clock, own: readonly LiveView[] = []) => {
   const views = made as unknown as All<ReturnType<Part<'views'>>>;
   /** Resources that may emit or listen. */
   const resources = {
-    find: (id: string) => (id.startsWith('wh_') ? views.webhooks.find(id) : views.sources.find(id)),
+    find: (id: string) => {
+      if (id.startsWith('wh_')) return views.webhooks.find(id);
+      return id.startsWith('p_') ? views.workflows.find(id) : views.sources.find(id);
+    },
   };
   return { ...views, resources, all: [...Object.values(made), ...own] };
 };

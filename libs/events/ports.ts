@@ -3,7 +3,7 @@ import { type StreamReader, type UnsentLimits } from './stream-events/unsent-byt
 
 /** Ports of this context, which the composition root implements. */
 
-/** KnownSources, whether deploying, active or inactive. Its `find` also finds workflows, once there are any. */
+/** KnownSources, whether deploying, active or inactive. Its `find` also finds workflows. */
 export const EMITTERS = Symbol('KnownSources');
 
 /** Implemented by the projector of the event summaries. */

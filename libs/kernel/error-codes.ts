@@ -56,6 +56,7 @@ export type ErrorCode =
   | 'audit.too_many_exports'
   | 'stream.too_many'
   | 'workflow.not_found'
+  | 'workflow.inactive'
   | 'workflow.busy'
   | 'workflow.external_id_taken'
   | 'workflow.invalid_definition'

@@ -56,10 +56,13 @@ export const mustBeListener = (resources: Resources, workspaceId: string, listen
   if (resources.find(listenerId)?.workspaceId !== workspaceId) throw notFound('listener', listenerId);
 };
 
-/** Throws source.inactive or webhook.inactive: a listener that is inactive gets no event. */
+const KINDS = { dc_: 'source', wh_: 'webhook', p_: 'workflow' } as const;
+
+/** Throws source.inactive, webhook.inactive or workflow.inactive: a listener that is inactive gets no event. */
 export const mustBeActive = (resources: Resources, listenerId: string): void => {
   if (resources.find(listenerId)?.active !== false) return;
-  const kind = listenerId.startsWith('wh_') ? 'webhook' : 'source';
+  const prefix = listenerId.slice(0, listenerId.indexOf('_') + 1) as keyof typeof KINDS;
+  const kind = KINDS[prefix];
   throw new DomainError(
     `${kind}.inactive`,
     `${kind} ${listenerId}, the listener, is inactive and would get no event: enable it with PUT and active=true first`,
@@ -68,11 +71,7 @@ export const mustBeActive = (resources: Resources, listenerId: string): void => 
 };
 
 export const notFound = (role: 'emitter' | 'listener', id: string): DomainError =>
-  new DomainError(
-    `${role}.not_found`,
-    `${role}_id: there is no ${id} in this workspace${id.startsWith('p_') ? ', because workflows are not built yet' : ''}`,
-    {
-      field: `${role}_id`,
-      actual: id,
-    },
-  );
+  new DomainError(`${role}.not_found`, `${role}_id: there is no ${id} in this workspace`, {
+    field: `${role}_id`,
+    actual: id,
+  });

@@ -5,8 +5,8 @@ import { type EventFilter } from './published.js';
 /** Subscription as in docs/reference/rest-api.md#subscription-fields. */
 export const Subscription = named('Subscription', {
   id: text('`sub_…`'),
-  emitter_id: text('What emits: `dc_…`, `dc_*`, `o_…`, `u_…` or `p_*`'),
-  listener_id: text('What receives: `dc_…` or `wh_…`'),
+  emitter_id: text('What emits: `dc_…`, `dc_*`, `p_…`, `p_*`, `o_…` or `u_…`'),
+  listener_id: text('What receives: `dc_…`, `p_…` or `wh_…`'),
   event_name: text('Channel, empty for the default one'),
   filter: optional(record('Only when the subscription has one')),
   changed: optional(boolean('Only in the reply of a request that gave an existing subscription another filter: true')),

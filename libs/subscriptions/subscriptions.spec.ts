@@ -339,6 +339,7 @@ describe('POST /v1/subscriptions/{id}/replay', () => {
   it.each([
     ['wh_1', 'webhook_inactive'],
     ['dc_b', 'source_inactive'],
+    ['p_1', 'workflow_inactive'],
   ])('is refused for the inactive listener %s', async (listener, code) => {
     const { call, resources } = await world();
     const made = await call('post', `/v1/subscriptions?emitter_id=dc_a&listener_id=${listener}`);

@@ -3,11 +3,11 @@ import { type Triple } from './domain/subscription.js';
 import { Meaning } from '#libs/http/meaning.js';
 
 export class TripleDto {
-  @Meaning('What emits: a source (`dc_…`), `dc_*`, a workspace (`o_…`), a user (`u_…`) or `p_*`')
+  @Meaning('What emits: a source (`dc_…`), `dc_*`, a workflow (`p_…`), `p_*`, a workspace (`o_…`) or a user (`u_…`)')
   @IsString()
   emitter_id!: string;
 
-  @Meaning('What receives: a source (`dc_…`) or a webhook (`wh_…`)')
+  @Meaning('What receives: a source (`dc_…`), a workflow (`p_…`) or a webhook (`wh_…`)')
   @IsString()
   listener_id!: string;
 

@@ -186,13 +186,13 @@ export const REFUSED: readonly Refused[] = [
     'listener_id must be one of dc_… (a source), p_… (a workflow), wh_… (a webhook); got {component}, the id of a component',
   ],
   [
-    'a workflow as listener',
+    'an unknown workflow as listener',
     'POST',
     '/v1/subscriptions?emitter_id={source}&listener_id=p_abc123',
     {},
     404,
     'listener_not_found',
-    'listener_id: there is no p_abc123 in this workspace, because workflows are not built yet',
+    'listener_id: there is no p_abc123 in this workspace',
   ],
   [
     'a webhook in place of a source',

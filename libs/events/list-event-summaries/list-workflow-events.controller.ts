@@ -14,7 +14,7 @@ import { channelOf, EventLists } from './event-lists.js';
 
 const EXPAND = 'event: without truncation; a page of large events ends early, count tells';
 
-/** Events of workflows (docs/reference/rest-api.md#workflow-events). There are no workflows yet, so each id is 404. */
+/** Events of workflows (docs/reference/rest-api.md#workflow-events). */
 @Controller('v1/workflows/:id')
 export class ListWorkflowEventsController {
   constructor(

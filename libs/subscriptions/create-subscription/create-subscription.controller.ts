@@ -7,7 +7,7 @@ import { Context, type ContextIn } from '#libs/http/command-context.js';
 import { Operation } from '#libs/http/operation.js';
 import { Params } from '#libs/http/parameters.js';
 import { oneWarned } from '#libs/http/replies.js';
-import { warned, type Warned, type Warning } from '#libs/kernel/warning.js';
+import { warned, type Warned } from '#libs/kernel/warning.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Subscription, subscriptionReply, type SubscriptionReply } from '../subscription-reply.js';
@@ -16,12 +16,6 @@ import { checkedFilter } from '../filter.js';
 import { TripleDto, tripleOf } from '../triple.dto.js';
 import { CreateSubscription } from './create-subscription.handler.js';
 import { Meaning } from '#libs/http/meaning.js';
-
-const NO_WORKFLOWS: Warning = {
-  code: 'not_built',
-  message: 'emitter_id p_* stands for all workflows, which are not built yet: no event will come from it',
-  path: 'emitter_id',
-};
 
 class CreateSubscriptionDto extends TripleDto {
   @Meaning('Which events are passed on, as JSON; null for all')
@@ -51,10 +45,6 @@ export class CreateSubscriptionController {
     const filter = checkedFilter(triple.filter);
     const command = new CreateSubscription(tripleOf(triple), filter, context);
     const { subscription, position } = await this.commands.execute(command);
-    const warnings = [
-      ...(triple.emitter_id === 'p_*' ? [NO_WORKFLOWS] : []),
-      ...channelWarnings(subscription.eventName),
-    ];
-    return new Changed(position, warned(subscriptionReply(subscription), warnings));
+    return new Changed(position, warned(subscriptionReply(subscription), channelWarnings(subscription.eventName)));
   }
 }
