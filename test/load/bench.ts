@@ -53,7 +53,7 @@ const copiesOf = (text: string): Options['copies'] =>
 
 /** Overload runs only on request, because load on the same machine distorts it as much as the target. */
 const DEFAULTS = SCENARIOS.filter((name) => name !== 'overload');
-const targetsOf = oneOf<TargetName>(['floor', 'Sluice', 'roles']);
+const targetsOf = oneOf<TargetName>(['floor', 'Sluice', 'workflow-1', 'workflow-10', 'roles']);
 const today = new Date().toISOString().slice(0, 10);
 const given = new Command('bench')
   .description('Measures Sluice and the floor in turns; writes a Markdown table and the raw figures.')
@@ -64,7 +64,11 @@ const given = new Command('bench')
   .option('--connections <n>', 'of the closed loop', number, 64)
   .option('--sources <n>', 'to deploy in the scenario of that name', number, 1000)
   .option('--scenarios <names>', `of ${SCENARIOS.join(', ')}`, oneOf<Scenario>(SCENARIOS))
-  .option('--targets <names>', 'of floor, Sluice, roles (default: floor and Sluice, and what is deployed)', targetsOf)
+  .option(
+    '--targets <names>',
+    'of floor, Sluice, workflow-1, workflow-10, roles (default: floor and Sluice, and what is deployed)',
+    targetsOf,
+  )
   .addOption(
     new Option('--deployment <kind>', 'roles: a process a role beside them, on engines of its own')
       .choices(['embedded', 'roles'])

@@ -101,6 +101,8 @@ const ROWS: readonly Row[] = [
 const COLUMNS: readonly (readonly [target: TargetName, title: string])[] = [
   ['floor', 'floor'],
   ['Sluice', 'Sluice'],
+  ['workflow-1', 'workflow of 1 step'],
+  ['workflow-10', 'workflow of 10'],
   ['roles', 'roles'],
 ];
 
@@ -108,7 +110,7 @@ const loadSection = (title: string, all: readonly Figures[]): string[] => {
   if (all.length === 0) return [];
   const of = (name: TargetName): readonly Figures[] => all.filter(({ target }) => target === name);
   // Floor and Sluice keep their columns even when only one of them was measured.
-  const columns = COLUMNS.filter(([name]) => name !== 'roles' || of(name).length > 0);
+  const columns = COLUMNS.filter(([name]) => name === 'floor' || name === 'Sluice' || of(name).length > 0);
   const rows = ROWS.map(([name, read, over, digits, ratio]) => {
     const values = columns.map(([target]) => (of(target).length === 0 ? NaN : over(of(target).map(read))));
     const [floor = NaN, ...rest] = values;

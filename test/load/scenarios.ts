@@ -8,7 +8,15 @@ import { measureMemory, median, type MemoryFigures } from './memory.js';
 import { type ClientKind } from './parts.js';
 import { openRoles, startRoles, type RolesOptions, type RolesStart } from './roles-target.js';
 import { measureStart, type StartFigures } from './startup.js';
-import { openSluice, startFloor, startSluice, type ServingTarget, type Target, type TargetName } from './targets.js';
+import {
+  openSluice,
+  startFloor,
+  startSluice,
+  startWorkflow,
+  type ServingTarget,
+  type Target,
+  type TargetName,
+} from './targets.js';
 
 export const SCENARIOS = [
   'startup',
@@ -105,6 +113,8 @@ const runLoads = async (plan: Plan, rig: Rig, say: Say): Promise<Loads> => {
     if (plan.targets.includes('floor')) running.push(await startFloor(rig.sink.url));
     const sluice = plan.targets.includes('Sluice') ? await startSluice(rig.sink.url) : undefined;
     if (sluice) running.push(sluice);
+    for (const name of ['workflow-1', 'workflow-10'] as const)
+      if (plan.targets.includes(name)) running.push(await startWorkflow(rig.sink.url, name));
     for (let round = 1; round <= plan.rounds; round++) {
       const order = round % 2 === 1 ? running : [...running].reverse();
       for (const target of order) await measureRound(plan, rig, target, round, results, say);

@@ -1,4 +1,4 @@
-import { ApiClient, endpointOf } from '#test/harness/api-client.js';
+import { ApiClient, type Data, endpointOf } from '#test/harness/api-client.js';
 import { Server, type ServerOptions, type TestServer } from '#test/harness/server.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { PartProcess } from './part-process.js';
@@ -6,9 +6,11 @@ import { type Part } from './part-usage.js';
 import { type StoreTotals } from './store-figures.js';
 
 /**
- * `Sluice` is the standalone server on the embedded engines. `roles` is one process per role on the distributed ones.
+ * `Sluice` is the standalone server on the embedded engines with a source, `workflow-1` and `workflow-10` are one with a
+ * workflow of that many steps. `roles` is one process per role on the distributed engines.
  */
-export type TargetName = 'floor' | 'Sluice' | 'roles';
+export type TargetName = 'floor' | 'Sluice' | WorkflowTarget | 'roles';
+export type WorkflowTarget = 'workflow-1' | 'workflow-10';
 
 /** A measured target: accepts a POST, and each event arrives at the sink. */
 export interface Target {
@@ -80,13 +82,44 @@ export const openSluice = async (options?: ServerOptions): Promise<Installation>
 };
 
 /** Starts a fresh server with one HTTP source and one webhook to the sink. Rate limits are off (Server's defaults). */
-export const startSluice = async (sinkUrl: string, options?: ServerOptions): Promise<ServingTarget> => {
-  const { server, api, parts, close } = await openSluice(options);
-  try {
+export const startSluice = (sinkUrl: string, options?: ServerOptions): Promise<ServingTarget> =>
+  startServing('Sluice', sinkUrl, options, async ({ server, api }) => {
     const source = await api.createSource({ component_code: RELAY_COMPONENT });
+    return { id: source.id, url: endpointOf(server, source) };
+  });
+
+interface Workflow {
+  readonly id: string;
+  readonly triggers: readonly { readonly endpoint_url: string }[];
+}
+
+/** Starts a fresh server with one workflow of small code steps. The last step answers the caller, and emits the event. */
+export const startWorkflow = (sinkUrl: string, name: WorkflowTarget): Promise<ServingTarget> =>
+  startServing(name, sinkUrl, undefined, async ({ api }) => {
+    const count = name === 'workflow-1' ? 1 : 10;
+    const steps = Array.from({ length: count }, (_, n) => {
+      const last = `$.send.emit({ raw_event: steps.trigger.event.body }); $.respond({ status: 200, body: 'ok' });`;
+      const body = n + 1 === count ? last : `return ${n};`;
+      return { namespace: `step_${n}`, code: `export default { run({ steps, $ }) { ${body} } }` };
+    });
+    const body = { name, triggers: [{ type: 'http', response: 'custom' }], steps };
+    const { data } = await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body });
+    return { id: data.id, url: data.triggers[0]?.endpoint_url ?? '' };
+  });
+
+const startServing = async (
+  name: TargetName,
+  sinkUrl: string,
+  options: ServerOptions | undefined,
+  deploy: (installation: Installation) => Promise<{ readonly id: string; readonly url: string }>,
+): Promise<ServingTarget> => {
+  const installation = await openSluice(options);
+  const { api, parts, close } = installation;
+  try {
+    const emitter = await deploy(installation);
     const webhook = await api.createWebhook(sinkUrl);
-    await api.subscribe(source.id, webhook.id);
-    return { name: 'Sluice', urls: [endpointOf(server, source)], parts, api, stop: close };
+    await api.subscribe(emitter.id, webhook.id);
+    return { name, urls: [emitter.url], parts, api, stop: close };
   } catch (error) {
     await close();
     throw error;
