@@ -19,7 +19,7 @@ export const componentCalls = (
     const auths = await authsIn(props, values, (id) => accounts.authOf(id, workspaceId));
     return caller.call({
       workspaceId,
-      bundleFile: await blobs.fileOf(bundleHash),
+      bundle: { hash: bundleHash, file: () => blobs.fileOf(bundleHash) },
       ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
       props: boundProps(props, values, auths),
       dynamicProps,

@@ -65,7 +65,7 @@ describe('a single run of an action', () => {
     expect(await runner.run(request)).toMatchObject({ status: 'ok', answer: { exports: { a: 1 }, ret: 2 } });
     expect(calls[0]).toMatchObject({
       workspaceId: 'o_1',
-      bundleFile: '/blobs/hash',
+      bundle: { hash: 'hash' },
       timeoutMs: 30_000,
       secrets: ['key-text', 'token-text'],
       call: { kind: 'action', facts: { runId: 'act_1', workspaceId: 'o_1', ts: '1970-01-01T00:00:01.000Z' } },

@@ -36,7 +36,7 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
     const outcome = await caller.call({
       workspaceId,
       key: processKey(definition),
-      bundleFile: await blobs.fileOf(definition.bundleHash),
+      bundle: { hash: definition.bundleHash, file: () => blobs.fileOf(definition.bundleHash) },
       ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
       props,
       call: { kind: 'action', facts: { runId, workspaceId, ts: new Date(askedAt).toISOString(), timeoutMs } },

@@ -2,7 +2,7 @@
 import { type CallOutcome, type ComponentCall } from '#libs/component-model/component-call.js';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type BoundProp, type SandboxPackages } from './sandbox.js';
+import { type BoundProp, type Bundle, type SandboxPackages } from './sandbox.js';
 
 export interface CallRequest {
   readonly workspaceId: string;
@@ -17,8 +17,7 @@ export interface CallRequest {
    * never changed. `key` is not read.
    */
   readonly shared?: { readonly name: string; readonly env: Readonly<Record<string, string>> };
-  /** Host path of the one-file bundle. */
-  readonly bundleFile: string;
+  readonly bundle: Bundle;
   /** Installs the packages that the bundle requires while it runs, when a process is started. Absent for none. */
   readonly packages?: (() => Promise<SandboxPackages>) | undefined;
   readonly props: Readonly<Record<string, BoundProp>>;

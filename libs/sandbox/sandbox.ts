@@ -53,11 +53,18 @@ export interface SandboxSpec {
   readonly onLate?: (line: LogLine) => void;
 }
 
+/** A one-file bundle. A process that has loaded it does not ask for its file. */
+export interface Bundle {
+  readonly hash: string;
+  /** Host path. */
+  readonly file: () => Promise<string>;
+}
+
 /** One call with its props, which may differ between calls of one process. */
 export interface BoundCall {
   readonly call: ComponentCall;
-  /** Host path of the bundle, in a process that has none. */
-  readonly bundleFile?: string;
+  /** In a process that has none. */
+  readonly bundle?: Bundle;
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed. */
   readonly dynamicProps?: readonly ConfigurableProp[];

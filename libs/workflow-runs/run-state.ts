@@ -118,7 +118,16 @@ export const exists = ({ parts }: RunState): boolean => PARTS.origin in parts;
 export const hasEnded = ({ head }: RunState): boolean => head.endedAt !== null;
 
 /** Only for a run that exists. */
-export const originOf = ({ parts }: RunState): RunOrigin => JSON.parse(parts[PARTS.origin] ?? 'null') as RunOrigin;
+export const originOf = ({ parts }: RunState): RunOrigin => {
+  const known = origins.get(parts);
+  if (known) return known;
+  const origin = JSON.parse(parts[PARTS.origin] ?? 'null') as RunOrigin;
+  origins.set(parts, origin);
+  return origin;
+};
+
+/** A run's origin never changes, so the parts of its later states have the same. */
+const origins = new WeakMap<RunState['parts'], RunOrigin>();
 
 export const outcomeOf = ({ parts }: RunState, namespace: string): StepOutcome | undefined => {
   const text = parts[PARTS.step(namespace)];
@@ -147,6 +156,8 @@ const withParts = (state: RunState, changed: Readonly<Record<string, string | nu
       parts[name] = text;
     }
   }
+  const origin = origins.get(state.parts);
+  if (origin) origins.set(parts, origin);
   return { head: { ...state.head, bytes }, parts };
 };
 

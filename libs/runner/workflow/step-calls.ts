@@ -125,7 +125,7 @@ const callWith = async (
   const outcome = await caller.call({
     workspaceId,
     ...processOf(request, definition, variables),
-    bundleFile: await blobs.fileOf(definition.bundleHash),
+    bundle: { hash: definition.bundleHash, file: () => blobs.fileOf(definition.bundleHash) },
     ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
     props,
     secrets,

@@ -229,7 +229,7 @@ describe('processes that are lent to calls', () => {
       processCaller({ pool }).call({
         workspaceId: 'o',
         key: 'k',
-        bundleFile: '',
+        bundle: { hash: 'b', file: () => Promise.resolve('') },
         props: { token: { kind: 'value', value: 'secret' } },
         call: { kind: 'additional_props' },
       });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallOutcome, type ComponentCall } from '#libs/component-model/component-call.js';
 import { detectIsolation } from '../jail/detect.js';
 import { type CallRequest, type ComponentCaller } from '../component-caller.js';
-import { ComponentSandboxes } from '../testing/component-sandboxes.js';
+import { bundleAt, ComponentSandboxes } from '../testing/component-sandboxes.js';
 import { processCaller } from './process-caller.js';
 import { SandboxPool } from './sandbox-pool.js';
 
@@ -35,7 +35,13 @@ describe('a call of a component', () => {
   });
 
   const callOf = async (code: string, part: Partial<CallRequest> = {}): Promise<CallOutcome> =>
-    caller.call({ workspaceId: 'o_1', bundleFile: await sandboxes.bundle(code), props: {}, call: options(), ...part });
+    caller.call({
+      workspaceId: 'o_1',
+      bundle: bundleAt(await sandboxes.bundle(code)),
+      props: {},
+      call: options(),
+      ...part,
+    });
   const optionsOf = (body: string, part: Partial<CallRequest> = {}): Promise<CallOutcome> =>
     callOf(`export default { props: { p: { type: 'string', async options(a) { ${body} } } }, run() {} }`, part);
   const valueOf = ({ value }: CallOutcome): unknown => (value === undefined ? undefined : JSON.parse(value));
@@ -204,8 +210,8 @@ describe('a call of a component', () => {
     const few = processCaller({ pool, limits: { atOnce: 2, waiting: 5, waitingInAll: 10 } });
     const call = async (workspaceId: string, body: string, timeoutMs?: number): Promise<CallOutcome> => {
       const code = `export default { props: { p: { type: 'string', async options() { ${body} } } }, run() {} }`;
-      const bundleFile = await sandboxes.bundle(code);
-      return few.call({ workspaceId, bundleFile, props: {}, call: options(), ...(timeoutMs ? { timeoutMs } : {}) });
+      const bundle = bundleAt(await sandboxes.bundle(code));
+      return few.call({ workspaceId, bundle, props: {}, call: options(), ...(timeoutMs ? { timeoutMs } : {}) });
     };
     let ended = 0;
     const slow = Array.from({ length: 7 }, () =>

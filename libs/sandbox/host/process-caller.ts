@@ -56,7 +56,9 @@ const inProcess = async (options: ProcessCallerOptions, request: CallRequest): P
   for (;;) {
     let lent: LentSandbox | undefined;
     try {
-      lent = await options.pool.lend(request.workspaceId, request.key, (name) => specOf(name, request));
+      lent = await options.pool.lend(request.workspaceId, request.key, async (name) =>
+        specOf(name, request, await request.bundle.file()),
+      );
       return await askOnce(lent, options, request);
     } catch (error) {
       if (error instanceof BundleNotLoaded) return failed('threw', error.userError);
@@ -92,15 +94,11 @@ const inShared = async (
   const { workspaceId, timeoutMs: ownMs, onReply } = request;
   // A process has the variables from its start on, so changed ones take another process.
   const process = `${CALLS}${digestOf([workspaceId, name, envDigestOf(env)])}`;
-  const start = async (): Promise<SandboxSpec> => ({ ...(await specOf(process, request)), bundleFile: null, env });
+  const start = async (): Promise<SandboxSpec> => ({ ...(await specOf(process, request, null)), env });
   for (let starts = 1; ; starts++) {
     try {
       const sandbox = await pool.acquire(process, workspaceId, start);
-      const outcome = await sandbox.ask(
-        { ...boundOf(request), bundleFile: request.bundleFile },
-        ownMs ?? timeoutMs,
-        onReply,
-      );
+      const outcome = await sandbox.ask({ ...boundOf(request), bundle: request.bundle }, ownMs ?? timeoutMs, onReply);
       outcome.held?.release();
       return outcome;
     } catch (error) {
@@ -131,8 +129,8 @@ const boundOf = ({ call, props, dynamicProps }: CallRequest): BoundCall => ({
 });
 
 /** Props are sent with each call, because another call may have others. */
-const specOf = async (name: string, request: CallRequest): Promise<SandboxSpec> => {
-  const { workspaceId, bundleFile, props, packages, key, shared } = request;
+const specOf = async (name: string, request: CallRequest, bundleFile: string | null): Promise<SandboxSpec> => {
+  const { workspaceId, props, packages, key, shared } = request;
   return {
     sourceId: name,
     workspaceId,

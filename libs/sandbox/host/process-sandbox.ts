@@ -107,13 +107,13 @@ export class ProcessSandbox implements Sandbox {
   }
 
   ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome> {
-    const { bundleFile, ...bound } = call;
-    const send = (bundle: number): Promise<RunOutcome> => {
+    const { bundle, ...bound } = call;
+    const send = (number: number): Promise<RunOutcome> => {
       if (!this.isAlive) return Promise.reject(this.gone());
-      const asked = { call: bound, bundle, timeoutMs, onReply };
+      const asked = { call: bound, bundle: number, timeoutMs, onReply };
       return new Promise((resolve, reject) => this.sender.sendCall(asked, resolve, reject));
     };
-    return bundleFile === undefined ? send(0) : this.bundles.sent(bundleFile).then(send);
+    return bundle === undefined ? send(0) : this.bundles.sent(bundle).then(send);
   }
 
   isSpent(): boolean {

@@ -3,7 +3,7 @@ import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { type StepFacts } from '#libs/component-model/step-run.js';
 import { type CallRequest } from '../component-caller.js';
 import { detectIsolation } from '../jail/detect.js';
-import { ComponentSandboxes } from '../testing/component-sandboxes.js';
+import { bundleAt, ComponentSandboxes } from '../testing/component-sandboxes.js';
 import { processCaller } from './process-caller.js';
 import { SandboxPool } from './sandbox-pool.js';
 
@@ -48,7 +48,7 @@ describe('code steps of one workflow', () => {
         caller.call({
           workspaceId: 'o_1',
           shared: { name, env },
-          bundleFile,
+          bundle: bundleAt(bundleFile),
           props: {},
           call: { kind: 'step', facts: FACTS },
           timeoutMs: 5_000,
@@ -77,6 +77,22 @@ describe('code steps of one workflow', () => {
     expect(valueOf(await one({ props: { p: { kind: 'value', value: 'b' } } }))).toEqual([mark, 2, 'b']);
   });
 
+  it('are read from disk once by their process', async () => {
+    const step = await workflow()(`return 1`);
+    const file = await sandboxes.bundle(`export default { run() { return 'b' } }`);
+    const asked: string[] = [];
+    const bundle = {
+      hash: 'b',
+      file: (): Promise<string> => {
+        asked.push('b');
+        return Promise.resolve(file);
+      },
+    };
+    await step();
+    expect([valueOf(await step({ bundle })), valueOf(await step({ bundle }))]).toEqual(['b', 'b']);
+    expect(asked).toEqual(['b']);
+  });
+
   it('share no process with another workflow, another workspace, or an action', async () => {
     const step = await workflow()(`return MARK()`);
     const other = await workflow()(`return MARK()`);
@@ -85,7 +101,7 @@ describe('code steps of one workflow', () => {
     const action = await processCaller({ pool }).call({
       workspaceId: 'o_1',
       key: 'k',
-      bundleFile,
+      bundle: bundleAt(bundleFile),
       props: {},
       call: { kind: 'step', facts: FACTS },
     });

@@ -4,7 +4,7 @@ import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type StepFacts } from '#libs/component-model/step-run.js';
 import { type CallRequest } from '../component-caller.js';
 import { detectIsolation } from '../jail/detect.js';
-import { ComponentSandboxes } from '../testing/component-sandboxes.js';
+import { bundleAt, ComponentSandboxes } from '../testing/component-sandboxes.js';
 import { processCaller } from './process-caller.js';
 import { SandboxPool } from './sandbox-pool.js';
 
@@ -44,7 +44,7 @@ describe('a step of a workflow', () => {
   ): Promise<CallOutcome> =>
     processCaller({ pool }).call({
       workspaceId: 'o_1',
-      bundleFile: await sandboxes.bundle(code),
+      bundle: bundleAt(await sandboxes.bundle(code)),
       props: {},
       call: { kind: 'step', facts: { ...FACTS, ...facts } },
       timeoutMs: 10_000,

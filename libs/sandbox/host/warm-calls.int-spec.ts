@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallOutcome } from '#libs/component-model/component-call.js';
 import { detectIsolation } from '../jail/detect.js';
 import { type BoundProp } from '../sandbox.js';
-import { ComponentSandboxes } from '../testing/component-sandboxes.js';
+import { bundleAt, ComponentSandboxes } from '../testing/component-sandboxes.js';
 import { processCaller } from './process-caller.js';
 import { SandboxPool } from './sandbox-pool.js';
 
@@ -39,7 +39,7 @@ describe.each(['auto', 'process'] as const)('a warm process of an action, at the
       caller.call({
         workspaceId: 'o_1',
         key,
-        bundleFile,
+        bundle: bundleAt(bundleFile),
         props,
         call: { kind: 'action', facts: FACTS },
         timeoutMs,

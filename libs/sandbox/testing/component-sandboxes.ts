@@ -7,7 +7,7 @@ import {
   type ClosableSandboxFactory,
   type SandboxFactoryOptions,
 } from '../host/sandbox-factory.js';
-import { type Sandbox, type SandboxSpec } from '../sandbox.js';
+import { type Bundle, type Sandbox, type SandboxSpec } from '../sandbox.js';
 import { type BundleInput } from '../bundler/component-files.js';
 import { bundleHere } from './bundle.js';
 
@@ -59,3 +59,6 @@ export class ComponentSandboxes {
     await rm(this.dir, { recursive: true, force: true });
   }
 }
+
+/** The bundle of a file, which no other file has. */
+export const bundleAt = (file: string): Bundle => ({ hash: file, file: () => Promise.resolve(file) });
