@@ -82,6 +82,7 @@ export type ErrorCode =
   | 'action.failed'
   | 'auto_subscription.not_found'
   | 'subscription.not_found'
+  | 'subscription.owned_by_workflow'
   | 'subscription.invalid_emitter'
   | 'subscription.invalid_listener'
   | 'subscription.invalid_channel'

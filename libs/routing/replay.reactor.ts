@@ -90,7 +90,14 @@ export class ReplayReactor implements Reactor {
     { eventId, emitId, payload }: { readonly eventId: string; readonly emitId: string; readonly payload: string },
     subscriptionId: string,
     workspace: string,
-    { replayId, emitterId: emitter, listenerId, eventName: channel, startedAt }: SubscriptionReplayStarted['data'],
+    {
+      replayId,
+      emitterId: emitter,
+      listenerId,
+      eventName: channel,
+      trigger,
+      startedAt,
+    }: SubscriptionReplayStarted['data'],
   ): LogRecord {
     const { topics, clock } = this.deps;
     const headers: EmitHeaders = { kind: 'emit', id: eventId, emitter, workspace, channel, emit: emitId, hops: '0' };
@@ -99,6 +106,7 @@ export class ReplayReactor implements Reactor {
       return emitInvocation(topics, emit, {
         sourceId: listenerId,
         subscriptionId,
+        trigger,
         replay: { id: replayId, startedAt },
       });
     }

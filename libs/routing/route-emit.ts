@@ -74,8 +74,8 @@ export const routeEmit = (
       if (room === 'wait') return { ...NOTHING, heldFor: match.listenerId };
       if (room === 'give up') givenUp.push(match.listenerId);
       else {
-        const { listenerId, subscriptionId } = match;
-        records.push(emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId }));
+        const { listenerId, subscriptionId, trigger } = match;
+        records.push(emitInvocation(topics, emit, { sourceId: listenerId, subscriptionId, trigger }));
       }
     }
   }

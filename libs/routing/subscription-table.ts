@@ -3,7 +3,12 @@ import { type LiveView } from '#libs/kernel/live-view.js';
 import { type SourceEvent } from '#libs/sources/published.js';
 import { ERRORS_CHANNEL, PLATFORM_CHANNEL } from '#libs/component-model/channels.js';
 import { type ErrorEmailsEvent } from '#libs/notifications/published.js';
-import { type EventFilter, type SubscriptionCreated, type SubscriptionEvent } from '#libs/subscriptions/published.js';
+import {
+  type EventFilter,
+  type SubscribedTrigger,
+  type SubscriptionCreated,
+  type SubscriptionEvent,
+} from '#libs/subscriptions/published.js';
 import { type WebhookEvent } from '#libs/webhooks/published.js';
 import { type WorkflowEvent } from '#libs/workflows/published.js';
 
@@ -13,6 +18,8 @@ export interface Match {
   readonly listenerId: string;
   /** Which events the listener gets; undefined for all. */
   readonly filter?: EventFilter | undefined;
+  /** Trigger that owns the subscription. */
+  readonly trigger?: SubscribedTrigger;
 }
 
 /** One object per subscription, which is also returned as the match. */
@@ -142,12 +149,13 @@ export class SubscriptionTable implements LiveView {
 
   private add(
     id: string,
-    data: Pick<SubscriptionCreated['data'], 'emitterId' | 'listenerId' | 'eventName' | 'filter'>,
+    data: Pick<SubscriptionCreated['data'], 'emitterId' | 'listenerId' | 'eventName' | 'filter' | 'trigger'>,
     workspaceId: string,
   ): void {
-    const { emitterId, listenerId, eventName } = data;
+    const { emitterId, listenerId, eventName, trigger } = data;
     const place = placeOf(emitterId, eventName, workspaceId);
-    const entry: Entry = { subscriptionId: id, listenerId, emitterId, filter: data.filter, ...place };
+    const owned = trigger ? { trigger } : {};
+    const entry: Entry = { subscriptionId: id, listenerId, emitterId, filter: data.filter, ...owned, ...place };
     this.remove(id);
     this.entries.set(id, entry);
     let buckets = this.channels.get(entry.channel);

@@ -76,10 +76,13 @@ export const emitInvocation = (
   {
     sourceId,
     subscriptionId,
+    trigger,
     replay,
   }: {
     readonly sourceId: string;
     readonly subscriptionId: string;
+    /** Trigger of the workflow that owns the subscription. */
+    readonly trigger?: { readonly type: string; readonly name: string } | undefined;
     readonly replay?: { readonly id: string; readonly startedAt: number };
   },
 ): Invocation => {
@@ -91,6 +94,7 @@ export const emitInvocation = (
   return invocation(topics, 'emit', id, call, value, {
     emitter: emit.emitter,
     emit: emit.emit,
+    ...(trigger ? { trigger: JSON.stringify({ type: trigger.type, id: emit.emitter, name: trigger.name }) } : {}),
     ...(replay ? { replay: replay.id } : {}),
     ...(isOrdered ? { subscription: subscriptionId, event: emit.id } : {}),
     ...(emit.nostore === undefined ? {} : { nostore: emit.nostore }),

@@ -10,12 +10,17 @@ import { subscription } from './domain/subscription.js';
 import { SUBSCRIPTION_LIMITS } from './limits.js';
 import { autoSubscriptionsProjection } from './read-models/auto-subscriptions.projection.js';
 import { subscriptionsProjection } from './read-models/subscriptions.projection.js';
+import {
+  TriggerSubscriptionsReactor,
+  type TriggerSubscriptionsDependencies,
+} from './trigger-subscriptions/trigger-subscriptions.reactor.js';
 import { SubscriptionsModule, type SubscriptionsPorts } from './subscriptions.module.js';
 
 export const subscriptionsContext = {
   projections: [subscriptionsProjection, autoSubscriptionsProjection],
   reactors: {
     subscriptions: (ports: CleanUpDependencies) => new DeletedResourceSubscriptionsReactor(ports),
+    'trigger-subscriptions': (ports: TriggerSubscriptionsDependencies) => new TriggerSubscriptionsReactor(ports),
     'auto-subscriptions': (ports: AutoSubscribeDependencies) => new AutoSubscribeReactor(ports),
   },
   ids: ['sub', 'asub', 'rpl'],

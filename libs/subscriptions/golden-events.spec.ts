@@ -14,6 +14,7 @@ const afterAuto = (...names: GoldenName<AutoSubscriptionEvent>[]) => golden.afte
 const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => void> = {
   SubscriptionCreated: () => {
     expect(after('SubscriptionCreated.filter')).toMatchObject({ filter: { 'body.total': { gt: 100 } } });
+    expect(after('SubscriptionCreated.trigger')).toMatchObject({ trigger: { type: 'event', name: 'orders' } });
     expect(after('SubscriptionCreated')).toEqual({
       filter: null,
       replay: null,
@@ -34,6 +35,7 @@ const CASES: Record<(SubscriptionEvent | AutoSubscriptionEvent)['type'], () => v
     const replay = { id: 'rpl_0k2f9x8a1b3c5d7e9f', endsAt: 1_763_712_001_400 };
     expect(after('SubscriptionCreated', 'SubscriptionReplayStarted')).toMatchObject({ replay });
     expect(after('SubscriptionCreated', 'SubscriptionReplayStarted.filter')).toMatchObject({ replay });
+    expect(after('SubscriptionCreated.trigger', 'SubscriptionReplayStarted.trigger')).toMatchObject({ replay });
   },
   SubscriptionReplayCancelled: () =>
     expect(after('SubscriptionCreated', 'SubscriptionReplayStarted', 'SubscriptionReplayCancelled')).toMatchObject({

@@ -11,8 +11,15 @@ export interface SubscriptionCreated {
     readonly eventName: string;
     /** Absent: every event is passed on. */
     readonly filter?: EventFilter;
+    /** Set when the workflow that listens owns the subscription. */
+    readonly trigger?: SubscribedTrigger;
     readonly createdAt: number;
   };
+}
+/** Trigger of a workflow's definition. */
+export interface SubscribedTrigger {
+  readonly type: 'event' | 'source';
+  readonly name: string;
 }
 export interface SubscriptionFilterChanged {
   readonly type: 'SubscriptionFilterChanged';
@@ -21,7 +28,11 @@ export interface SubscriptionFilterChanged {
 }
 export interface SubscriptionDeleted {
   readonly type: 'SubscriptionDeleted';
-  readonly data: { readonly reason: 'requested' | 'emitter_deleted' | 'listener_deleted'; readonly deletedAt: number };
+  readonly data: {
+    /** `trigger_changed`: the definition of the workflow has no such trigger any more, or one of another emitter. */
+    readonly reason: 'requested' | 'emitter_deleted' | 'listener_deleted' | 'trigger_changed';
+    readonly deletedAt: number;
+  };
 }
 /** A replay passes kept events of one emitter on again (docs/reference/rest-api.md#subscription-replay). */
 export interface SubscriptionReplayStarted {
@@ -32,8 +43,9 @@ export interface SubscriptionReplayStarted {
     readonly emitterId: string;
     readonly listenerId: string;
     readonly eventName: string;
-    /** Filter of the subscription at the start; absent for none. */
+    /** Filter and trigger of the subscription at the start; absent for none. */
     readonly filter?: EventFilter;
+    readonly trigger?: SubscribedTrigger;
     /** Event ids, both included. */
     readonly startId: string;
     readonly endId: string;

@@ -33,10 +33,14 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => voi
         updatedAt: createdAt,
       },
     }),
-  WorkflowDeployed: () =>
+  WorkflowDeployed: () => {
     expect(after('WorkflowCreated', 'WorkflowDeployed')).toMatchObject({
       workflow: { name: 'Orders', deployed: { version: 1, deploymentId: 'd_0mf3k2a9b7c6d5e4f3' } },
-    }),
+    });
+    expect(after('WorkflowCreated', 'WorkflowDeployed.listening')).toMatchObject({
+      workflow: { deployed: { triggers: [{ kind: 'event', emitterId: 'dc_*' }, { kind: 'source' }] } },
+    });
+  },
   WorkflowChanged: () =>
     expect(after('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged')).toMatchObject({
       workflow: { name: 'Orders 2', active: false, updatedAt: createdAt + 1_000, deployed: { version: 1 } },

@@ -54,7 +54,24 @@ export interface CallTrigger {
   readonly name: string;
 }
 
-export type WorkflowTrigger = HttpTrigger | CallTrigger;
+/** Events that reach the workflow by a subscription of its own. */
+export interface ListeningTrigger {
+  readonly kind: 'event' | 'source';
+  /** `sub_…`, derived from workflow, kind and name, so the same over versions. */
+  readonly subscriptionId: string;
+  readonly name: string;
+  /** As of a subscription. A source is its own emitter. */
+  readonly emitterId: string;
+  /** Name of the channel; empty for the default one. */
+  readonly eventName: string;
+  /** Null: every event. */
+  readonly filter: Readonly<Record<string, unknown>> | null;
+}
+
+export type WorkflowTrigger = HttpTrigger | CallTrigger | ListeningTrigger;
+
+export const isListening = (trigger: WorkflowTrigger): trigger is ListeningTrigger =>
+  trigger.kind === 'event' || trigger.kind === 'source';
 
 /** What an owner may change without a new version. */
 export interface WorkflowFace {

@@ -146,6 +146,12 @@ const shownTrigger = (trigger: WorkflowTrigger, urlOf: (key: string) => string):
         ...(trigger.staticResponse === null ? {} : { static_response: trigger.staticResponse }),
         auth: trigger.auth === null ? { type: 'none' } : { type: 'bearer', token: SECRET_MASK },
       };
+    case 'event': {
+      const { kind: type, name, subscriptionId: id, emitterId: emitter_id, eventName: event_name, filter } = trigger;
+      return { type, name, id, emitter_id, event_name, filter };
+    }
+    case 'source':
+      return { type: trigger.kind, name: trigger.name, id: trigger.emitterId, event_name: trigger.eventName };
     case 'manual':
     case 'workflow':
       return { type: trigger.kind, name: trigger.name, id: null };

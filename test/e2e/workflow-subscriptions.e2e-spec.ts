@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Data, type EventSummary } from '#test/harness/api-client.js';
+import { type Data, type ErrorBody, type EventSummary, type Subscription } from '#test/harness/api-client.js';
 import { relayCode } from '#test/harness/component-code.js';
 import { send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
@@ -24,6 +24,14 @@ const deployed = async (body: string, triggers: readonly object[] = [{ type: 'ht
   const definition = { name: 'w', triggers, steps: [{ namespace: 'a', code }] };
   return (await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body: definition })).data;
 };
+const redeployed = async ({ id }: Workflow, triggers: readonly object[]): Promise<Workflow> => {
+  const body = { triggers, steps: [{ namespace: 'a', code: 'export default { run() {} }' }] };
+  return (await api.expect<Data<Workflow>>(200, 'PUT', `/v1/workflows/${id}`, { body })).data;
+};
+const subscriptionsTo = async ({ id }: Workflow): Promise<readonly Subscription[]> =>
+  (await api.expect<Data<Subscription[]>>(200, 'GET', '/v1/users/me/subscriptions')).data.filter(
+    ({ listener_id }) => listener_id === id,
+  );
 const hit = ({ triggers }: Workflow) => send(triggers[0]?.endpoint_url ?? '', { body: { n: 1 } });
 const endedRuns = (id: string, count: number): Promise<readonly Run[]> =>
   eventually(`${count} runs of ${id}`, async () => {
@@ -89,5 +97,49 @@ describe('a workflow', () => {
     await hit(failing);
     const runs = await endedRuns(listener.id, 1);
     expect(runs[0]?.trigger).toMatchObject({ id: failing.id });
+  });
+});
+
+// docs/reference/workflows.md#trigger-event
+describe('a trigger', () => {
+  it('74: starts a run for each event of its emitters that passes its filter, and keeps its id over versions', async () => {
+    const source = await instance.deploy(relayCode());
+    const orders = { type: 'event', name: 'orders', emitter: 'dc_*', filter: { kind: 'order' } };
+    const workflow = await deployed('', [orders]);
+    const [subscribed] = await subscriptionsTo(workflow);
+    expect(workflow.triggers).toEqual([
+      {
+        type: 'event',
+        name: 'orders',
+        id: subscribed?.id,
+        emitter_id: 'dc_*',
+        event_name: '',
+        filter: orders.filter,
+      },
+    ]);
+    await instance.post(source, { kind: 'other' });
+    await instance.post(source, { kind: 'order' });
+    const [run, ...others] = await endedRuns(workflow.id, 1);
+    expect([run?.trigger, others]).toEqual([{ type: 'event', id: source.id, name: 'orders' }, []]);
+    await redeployed(workflow, [{ ...orders, filter: { kind: 'other' } }]);
+    expect(await subscriptionsTo(workflow)).toMatchObject([{ id: subscribed?.id, filter: { kind: 'other' } }]);
+    await redeployed(workflow, []);
+    expect(await subscriptionsTo(workflow)).toEqual([]);
+  });
+
+  it('listens to a source of the workspace, also without a type', async () => {
+    const source = await instance.deploy(relayCode());
+    const workflow = await deployed('', [{ id: source.id }]);
+    expect(workflow.triggers).toEqual([{ type: 'source', name: 'source', id: source.id, event_name: '' }]);
+    await instance.post(source, { n: 1 });
+    const [run] = await endedRuns(workflow.id, 1);
+    expect(run?.trigger).toEqual({ type: 'source', id: source.id, name: 'source' });
+    const query = { emitter_id: source.id, listener_id: workflow.id };
+    for (const method of ['POST', 'DELETE']) {
+      const { status, body } = await api.call<ErrorBody>(method, '/v1/subscriptions', { query });
+      expect([status, body.code]).toEqual([409, 'owned_by_workflow']);
+    }
+    await api.expect(204, 'DELETE', `/v1/workflows/${workflow.id}`);
+    expect(await subscriptionsTo(workflow)).toEqual([]);
   });
 });

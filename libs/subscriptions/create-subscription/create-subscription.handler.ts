@@ -8,6 +8,7 @@ import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { subscription, subscriptionIdOf, type Triple } from '../domain/subscription.js';
 import { checkTriple } from '../domain/triple.js';
+import { mustNotBeOwned } from '../owned-by-workflow.js';
 import { type EventFilter } from '../published.js';
 import { mustBeEmitter, mustBeListener, RESOURCES, type Resources } from '../ports.js';
 import { subscriptionsProjection } from '../read-models/subscriptions.projection.js';
@@ -52,7 +53,7 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
 
     // DeletedResourceSubscriptionsReactor handles a resource that is deleted after this check.
     const id = subscriptionIdOf(context.workspaceId, triple);
-    await this.mustHaveRoom(context.workspaceId, id);
+    await this.mustBeNewOrKnown(context.workspaceId, id, triple);
     const { userId } = context.actor;
     const command = { type: 'create', subscriptionId: id, userId, filter, now: this.clock.now(), ...triple } as const;
     const { state, events, position, revision } = await this.handleCommand(subscription, id, command, context);
@@ -63,9 +64,10 @@ export class CreateSubscriptionHandler implements ICommandHandler<CreateSubscrip
   }
 
   /** Passes for an existing subscription even at the limit, because creating it again adds none. */
-  private async mustHaveRoom(workspaceId: string, id: string): Promise<void> {
+  private async mustBeNewOrKnown(workspaceId: string, id: string, triple: Triple): Promise<void> {
     const { schema } = subscriptionsProjection;
     if (await this.readModels.get(schema, id)) return;
+    await mustNotBeOwned(this.readModels, [workspaceId], triple);
     const limit = this.limits.subscriptionsPerWorkspace;
     const counted = { what: 'subscriptions', owner: 'workspace', limit, setting: 'SLUICE_MAX_SUBSCRIPTIONS' } as const;
     await checkRoom(this.readModels, schema, { workspaceId }, counted);

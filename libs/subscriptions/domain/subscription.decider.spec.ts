@@ -43,6 +43,18 @@ describe('a subscription', () => {
     given(subscription, [created, deleted]).when({ type: 'delete', reason, now: 2_000 }).thenNothingHappened(),
   );
 
+  it('of a trigger keeps its id with another emitter', () => {
+    const trigger = { type: 'event', name: 'orders' } as const;
+    const owned: SubscriptionEvent = { type: 'SubscriptionCreated', data: { ...created.data, trigger } };
+    const other = { ...create, trigger, emitterId: 'dc_b', now: 2_000 };
+    given(subscription, [owned])
+      .when(other)
+      .then(
+        { type: 'SubscriptionDeleted', data: { reason: 'trigger_changed', deletedAt: 2_000 } },
+        { type: 'SubscriptionCreated', data: { ...owned.data, emitterId: 'dc_b', createdAt: 2_000 } },
+      );
+  });
+
   describe('and its replay', () => {
     const which = { replayId: 'rpl_1', emitterId: 'dc_a', startId: '1-0', endId: '9-0', rate: 10 };
     const start = { type: 'start_replay', ...which, events: 25, now: 10_000 } as const;

@@ -1,7 +1,12 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { derivedId } from '#libs/kernel/ids.js';
-import { type EventFilter, type SubscriptionDeleted, type SubscriptionEvent } from '../published.js';
+import {
+  type EventFilter,
+  type SubscribedTrigger,
+  type SubscriptionDeleted,
+  type SubscriptionEvent,
+} from '../published.js';
 
 /** Emitter, listener and channel. The triple is unique within a workspace. */
 export interface Triple {
@@ -18,6 +23,8 @@ export type SubscriptionCommand =
       readonly userId: string;
       /** Undefined leaves the filter of an existing subscription unchanged; null removes it. */
       readonly filter?: EventFilter | null | undefined;
+      /** Given when a workflow owns the subscription, whose id then stays when its triple changes. */
+      readonly trigger?: SubscribedTrigger | undefined;
       readonly now: number;
     } & Triple)
   | ({ readonly type: 'start_replay'; readonly events: number; readonly now: number } & Replay)
@@ -41,6 +48,7 @@ export type SubscriptionState =
       readonly id: string;
       readonly userId: string;
       readonly filter: EventFilter | null;
+      readonly trigger?: SubscribedTrigger;
       /** The last replay; null when it was cancelled, or when there was none. */
       readonly replay: { readonly id: string; readonly endsAt: number } | null;
       readonly createdAt: number;
@@ -57,21 +65,35 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
   decide(command, state) {
     switch (command.type) {
       case 'create': {
-        const { subscriptionId, userId, emitterId, listenerId, eventName, filter, now } = command;
-        if (state.status === 'exists') {
+        const { subscriptionId, userId, emitterId, listenerId, eventName, filter, trigger, now } = command;
+        const isOther = state.status === 'exists' && (state.emitterId !== emitterId || state.eventName !== eventName);
+        if (state.status === 'exists' && !isOther) {
           if (filter === undefined || isSame(filter, state.filter)) return [];
           return [{ type: 'SubscriptionFilterChanged', data: { filter, changedAt: now } }];
         }
         const filtered = filter ? { filter } : {};
-        const data = { subscriptionId, userId, emitterId, listenerId, eventName, ...filtered, createdAt: now };
-        return [{ type: 'SubscriptionCreated', data }];
+        const owned = trigger ? { trigger } : {};
+        const data = {
+          subscriptionId,
+          userId,
+          emitterId,
+          listenerId,
+          eventName,
+          ...filtered,
+          ...owned,
+          createdAt: now,
+        };
+        const created: SubscriptionEvent = { type: 'SubscriptionCreated', data };
+        if (!isOther) return [created];
+        return [{ type: 'SubscriptionDeleted', data: { reason: 'trigger_changed', deletedAt: now } }, created];
       }
       case 'start_replay': {
         if (state.status === 'none') throw notFound();
         const { replayId, emitterId, startId, endId, rate, events, now } = command;
         if (state.replay !== null && now < state.replay.endsAt) throw replayRuns(state.replay.endsAt, now);
-        const { listenerId, eventName, filter } = state;
-        const which = { replayId, emitterId, listenerId, eventName, ...(filter ? { filter } : {}), startId, endId };
+        const { listenerId, eventName, filter, trigger } = state;
+        const passed = { ...(filter ? { filter } : {}), ...(trigger ? { trigger } : {}) };
+        const which = { replayId, emitterId, listenerId, eventName, ...passed, startId, endId };
         const endsAt = now + Math.ceil((events / rate) * 1_000);
         return [{ type: 'SubscriptionReplayStarted', data: { ...which, rate, startedAt: now, endsAt } }];
       }
@@ -94,9 +116,8 @@ export const subscription: Decider<SubscriptionCommand, SubscriptionEvent, Subsc
   evolve(state, event) {
     switch (event.type) {
       case 'SubscriptionCreated': {
-        const { subscriptionId: id, userId, emitterId, listenerId, eventName, filter = null, createdAt } = event.data;
-        const triple = { emitterId, listenerId, eventName };
-        return { status: 'exists', id, userId, ...triple, filter, replay: null, createdAt };
+        const { subscriptionId: id, filter = null, ...others } = event.data;
+        return { status: 'exists', id, ...others, filter, replay: null };
       }
       case 'SubscriptionReplayStarted': {
         const { replayId: id, endsAt } = event.data;

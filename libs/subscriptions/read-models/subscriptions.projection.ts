@@ -10,6 +10,8 @@ export interface SubscriptionDoc extends Revised {
   readonly eventName: string;
   /** JSON text, because names in it may be any text; null for none. */
   readonly filter: string | null;
+  /** Present when the workflow that listens owns the subscription. */
+  readonly trigger?: string;
   /** Epoch ms in fixed width. */
   readonly createdAt: string;
 }
@@ -40,9 +42,10 @@ export const subscriptionsProjection = withRevision<SubscriptionDoc>({
       case 'SubscriptionCreated': {
         const { userId, emitterId, listenerId, eventName, createdAt } = event.data;
         const filter = textOf(event.data.filter);
+        const owned = event.data.trigger ? { trigger: event.data.trigger.name } : {};
         const { workspaceId } = event.metadata;
         const sort = String(createdAt).padStart(15, '0');
-        return { id, workspaceId, userId, emitterId, listenerId, eventName, filter, createdAt: sort };
+        return { id, workspaceId, userId, emitterId, listenerId, eventName, filter, ...owned, createdAt: sort };
       }
       case 'SubscriptionFilterChanged':
         return doc && { ...doc, filter: textOf(event.data.filter) };

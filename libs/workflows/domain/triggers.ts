@@ -1,6 +1,6 @@
 import { derivedId } from '#libs/kernel/ids.js';
 import { SECRET_MASK } from '#libs/sources/published.js';
-import { type BearerAuth, type HttpTrigger, type WorkflowTrigger } from '../published.js';
+import { type BearerAuth, type HttpTrigger, type ListeningTrigger, type WorkflowTrigger } from '../published.js';
 import { type JsonObject } from './check-shape.js';
 import { objectIn, textIn, triggersOf } from './definition-rules.js';
 import { type FaultCode, type Path } from './findings.js';
@@ -42,6 +42,16 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
       case 'manual':
       case 'workflow':
         return [{ kind, name }];
+      case 'event':
+        return [planListening(kind, trigger, name, request.workflowId)];
+      case 'source':
+        if (textIn(trigger, 'id') !== undefined) return [planListening(kind, trigger, name, request.workflowId)];
+        faults.push({
+          path: ['triggers', i, 'uses'],
+          code: 'unsupported',
+          message: 'this server does not deploy sources of workflows yet: deploy the source, and give its id',
+        });
+        return [];
       default:
         // Nothing of it may be accepted and ignored.
         faults.push({
@@ -53,6 +63,23 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
     }
   });
   return { triggers, faults, definition: withMasks(definition) };
+};
+
+const planListening = (
+  kind: ListeningTrigger['kind'],
+  trigger: JsonObject,
+  name: string,
+  workflowId: string,
+): ListeningTrigger => {
+  const filter = objectIn(trigger, 'filter');
+  return {
+    kind,
+    subscriptionId: derivedId('sub', workflowId, kind, name),
+    name,
+    emitterId: textIn(trigger, kind === 'event' ? 'emitter' : 'id') ?? '',
+    eventName: textIn(trigger, 'event_name') ?? '',
+    filter: Object.keys(filter).length === 0 ? null : filter,
+  };
 };
 
 const NO_VARIABLE = 'this server does not take tokens from variables yet';
