@@ -14,6 +14,7 @@ const SHOWN: readonly (keyof Config)[] = [
   'maxWebhooks',
   'maxSubscriptions',
   'maxWorkflows',
+  'waitingRuns',
   'streamsPerUser',
   'runTimeoutS',
   'eventsKept',

@@ -72,6 +72,15 @@ export const limits = {
     unit: 'workflows',
     sentence: 'Workflows that a workspace may have.',
   }),
+  waitingRuns: integer({
+    name: 'SLUICE_WAITING_RUNS',
+    group: LIMITS,
+    min: 1,
+    max: 1_000_000,
+    fallback: 100_000,
+    unit: 'runs',
+    sentence: 'Runs of a workflow that may wait at a time.',
+  }),
   maxSubscriptions: integer({
     name: 'SLUICE_MAX_SUBSCRIPTIONS',
     group: LIMITS,

@@ -22,7 +22,7 @@ type Kind = LaneConsumerOptions['kinds'][number];
 
 /** Workflows as a kind of executable of the runner. */
 export const workflowRuns = (
-  { plane, topics, logger, closing }: RoleProcess,
+  { config, plane, topics, logger, closing }: RoleProcess,
   { sandboxing, binder, packages, ...others }: WorkflowRunsOptions,
 ): Kind => {
   const { engines, clock, views, follower } = plane;
@@ -33,6 +33,7 @@ export const workflowRuns = (
   closing('expressions', () => realms.close());
   const deps: WorkflowRunnerDependencies = {
     ...others,
+    mostWaiting: config.waitingRuns,
     workflows: runnableWorkflows(views.workflows, blobs),
     steps: stepCalls({
       binder,

@@ -18,7 +18,6 @@ import { type RunnableWorkflow, type WorkflowRunnerDependencies } from './workfl
 export const THROTTLE = 'throttle';
 /** Time to wait for the event log while a workflow is unknown. */
 const FOLLOW_MS = 10_000;
-const MOST_WAITING = 100_000;
 
 export interface WorkflowDecisionsOptions {
   readonly workflowId: string;
@@ -63,7 +62,7 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
     if (!workflow) return nothing;
     const turn = new Turn(state, {
       settings: admissionSettings(workflow),
-      mostWaiting: MOST_WAITING,
+      mostWaiting: this.options.deps.mostWaiting,
       draftOf: (run, input) => this.draftOf(workflow, run, input),
     });
     for (const input of inputs) await turn.apply(cut.level === 0 ? input : withoutOutcome(input, cut.reason));

@@ -82,6 +82,8 @@ export interface WorkflowRunnerDependencies {
   readonly follower: LogFollower;
   readonly replies: Pick<Replies, 'immediate'>;
   readonly hostDeaths: HostDeaths;
+  /** Most runs of a workflow that may wait. */
+  readonly mostWaiting: number;
   readonly clock: Clock;
   readonly metrics: Pick<RunnerMetrics, 'platformFailure' | 'run'>;
   readonly logger: Pick<RunnerLogger, 'debug' | 'info' | 'warn' | 'error'>;

@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { runIdOf } from '#libs/stream-log/invocations.js';
+import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
+import { type Outcome } from '#libs/workflow-runs/run-inputs.js';
 import { PARTS } from '#libs/workflow-runs/run-state.js';
 import { WorkflowInstallation, failed, step, succeeded, until } from './testing/workflow-world.js';
+
+const suspended: Outcome = { kind: 'succeeded', result: NO_RESULT, flow: { kind: 'suspend', ms: 60_000 } };
 
 const stepsOf = (calls: readonly { readonly execution: { readonly namespace: string } }[]): readonly string[] =>
   calls.map(({ execution }) => execution.namespace);
@@ -23,6 +27,18 @@ describe('a workflow', () => {
     expect(second?.context).toMatchObject({ workflow_id: 'p_1', JIT: false, run: { runs: 1, attempt: 1 } });
     expect(installation.run(0).parts[PARTS.exports('b')]).toBe('{"$return_value":"of b"}');
     await until(() => installation.journal.states.size === 1);
+  });
+
+  it('fails a run that would wait beyond the limit of waiting runs', async () => {
+    const installation = new WorkflowInstallation();
+    installation.mostWaiting = 1;
+    const { runner } = await installation.process(() => suspended);
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.statusOf(0) === 'waiting');
+    await runner.accept([installation.event(1)]);
+    await until(() => installation.statusOf(1) === 'failed');
+    expect(JSON.parse(installation.run(1).parts[PARTS.end] ?? '')).toMatchObject({ code: 'WaitingLimitExceeded' });
+    expect(installation.statusOf(0)).toBe('waiting');
   });
 
   it('gives the history every version of a run, without a gap', async () => {

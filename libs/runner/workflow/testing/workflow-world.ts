@@ -82,6 +82,7 @@ export class WorkflowInstallation {
   readonly replies: [string, HttpReply][] = [];
   readonly acked: number[] = [];
   now = 1_000_000;
+  mostWaiting = 100_000;
   workflow: RunnableWorkflow | undefined;
   readonly versions = new Map<string, DeployedVersion>();
 
@@ -120,6 +121,7 @@ export class WorkflowInstallation {
       follower: { waitFor: async () => true, upToDate: async () => undefined },
       replies: { immediate: (_address, id, reply) => this.replies.push([id, reply]) },
       hostDeaths: NO_HOST_DEATHS,
+      mostWaiting: this.mostWaiting,
       clock: { now: () => this.now },
       metrics: { platformFailure: quiet, run: quiet },
       logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
