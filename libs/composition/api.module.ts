@@ -113,6 +113,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     definitionReader: options.definitions,
     triggerReferences: triggerReferences(views.resources),
     runnableWorkflows: runnableWorkflows(views.workflows, blobs),
+    workflowVersions: views.workflows,
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };
 };

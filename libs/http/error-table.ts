@@ -67,6 +67,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'stream.too_many': { status: 429, word: 'too_many_streams' },
   'workflow.not_found': { status: 404, word: 'workflow_not_found' },
   'workflow.inactive': { status: 409, word: 'workflow_inactive' },
+  'workflow.version_not_found': { status: 404, word: 'version_not_found' },
   'workflow.busy': { status: 409, word: 'workflow_busy' },
   'workflow.external_id_taken': { status: 409, word: 'external_id_taken' },
   'workflow.invalid_definition': { status: 400, word: 'invalid_definition' },

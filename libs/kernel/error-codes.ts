@@ -57,6 +57,7 @@ export type ErrorCode =
   | 'stream.too_many'
   | 'workflow.not_found'
   | 'workflow.inactive'
+  | 'workflow.version_not_found'
   | 'workflow.busy'
   | 'workflow.external_id_taken'
   | 'workflow.invalid_definition'

@@ -77,6 +77,7 @@ describe('the view of workflows', () => {
     const gone = viewAfter('WorkflowCreated', 'WorkflowDeployed', 'WorkflowDeleted');
     expect(gone.find(ID)).toBeUndefined();
     expect(gone.endpoint(KEY)).toBeUndefined();
+    expect(gone.versions(ID)).toEqual([]);
     expect(gone.versionHash(ID, 'd_0mf3k2a9b7c6d5e4f3')).toBeUndefined();
   });
 

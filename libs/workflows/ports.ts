@@ -43,6 +43,25 @@ export interface TriggerReferences {
 }
 export const TRIGGER_REFERENCES = Symbol('TriggerReferences');
 
+/** A version without its definition. */
+export interface VersionEntry {
+  /** `d_…` */
+  readonly id: string;
+  readonly version: number;
+  /** The user that deployed it. */
+  readonly userId: string;
+  readonly versionHash: string;
+  /** Epoch milliseconds. */
+  readonly deployedAt: number;
+}
+
+/** Implemented by the view of workflows. */
+export interface WorkflowVersions {
+  /** Newest first. Empty for a workflow that is unknown or deleted. */
+  versions(workflowId: string): readonly VersionEntry[];
+}
+export const WORKFLOW_VERSIONS = Symbol('WorkflowVersions');
+
 export const WORKFLOW_TOPICS = Symbol('WorkflowTopics');
 
 export interface EndpointUrls {

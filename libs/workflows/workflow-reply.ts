@@ -18,6 +18,7 @@ import { type JsonObject } from './domain/check-shape.js';
 import { objectIn, stepsOf, textIn } from './domain/definition-rules.js';
 import { type StoredVersion } from './domain/stored-version.js';
 import { type WorkflowRecord } from './domain/workflow.js';
+import { type VersionEntry } from './ports.js';
 import { type DeployedStep, type WorkflowSettings, type WorkflowTrigger } from './published.js';
 
 const COMMON = {
@@ -51,6 +52,33 @@ export const Workflow = named('Workflow', {
   steps: listOf(record(), 'With the components that they are pinned to'),
   subscriptions: listOf(record(), 'Those whose listener is the workflow'),
   definition: record('What `PUT` takes; secrets are masked'),
+});
+
+const VERSION = {
+  version: integer('From 1'),
+  deployment_id: text('`d_…`'),
+  created_at: seconds(),
+  user_id: text('`u_…`, the user that deployed it'),
+  restored_from: nullable(integer('Null: no version is restored from another one yet')),
+};
+
+/** As in docs/reference/workflows.md#version-fields. */
+export const ListedVersion = named('ListedWorkflowVersion', VERSION);
+
+export const WholeVersion = named('WorkflowVersion', {
+  ...VERSION,
+  definition: record('What `PUT` takes; secrets are masked'),
+});
+
+export type ListedVersionReply = TypeOf<typeof ListedVersion>;
+export type WholeVersionReply = TypeOf<typeof WholeVersion>;
+
+export const listedVersionReply = ({ id, version, userId, deployedAt }: VersionEntry): ListedVersionReply => ({
+  version,
+  deployment_id: id,
+  created_at: epochSeconds(deployedAt),
+  user_id: userId,
+  restored_from: null,
 });
 
 export type ListedWorkflowReply = TypeOf<typeof ListedWorkflow>;

@@ -2,6 +2,7 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { workflowDecider, type WorkflowRecord, type WorkflowState } from './domain/workflow.js';
+import { type VersionEntry, type WorkflowVersions } from './ports.js';
 import {
   type DeployedVersion,
   type RunnableWorkflow,
@@ -13,12 +14,12 @@ import { isWorkflowEvent } from './read-models/workflows.projection.js';
 interface Row {
   readonly workspaceId: string;
   readonly state: WorkflowState;
-  /** Blobs of all versions, by deployment. */
-  readonly versions: Map<string, string>;
+  /** All versions by deployment, oldest first. */
+  readonly versions: Map<string, VersionEntry>;
 }
 
 /** Every workflow of the log, for the roles that start or run it. */
-export class WorkflowsView implements LiveView {
+export class WorkflowsView implements LiveView, WorkflowVersions {
   private readonly rows = new Map<string, Row>();
   private readonly endpoints = new Map<string, WorkflowEndpoint>();
   private readonly listeners = new Set<(workflowId: string) => void>();
@@ -29,7 +30,10 @@ export class WorkflowsView implements LiveView {
     const before = this.rows.get(id);
     const state = workflowDecider.evolve(before?.state ?? workflowDecider.initialState(), event);
     const { workspaceId, versions } = before ?? { workspaceId: event.metadata.workspaceId, versions: new Map() };
-    if (event.type === 'WorkflowDeployed') versions.set(event.data.deploymentId, event.data.versionHash);
+    if (event.type === 'WorkflowDeployed') {
+      const { deploymentId, version, userId, versionHash, deployedAt } = event.data;
+      versions.set(deploymentId, { id: deploymentId, version, userId, versionHash, deployedAt });
+    }
     this.index(workspaceId, before?.state, state);
     if (state.status === 'exists') this.rows.set(id, { workspaceId, state, versions });
     else this.rows.delete(id);
@@ -55,7 +59,11 @@ export class WorkflowsView implements LiveView {
 
   /** Blob of a version. Undefined for a workflow that is unknown or deleted, and for another's version. */
   versionHash(workflowId: string, deploymentId: string): string | undefined {
-    return this.rows.get(workflowId)?.versions.get(deploymentId);
+    return this.rows.get(workflowId)?.versions.get(deploymentId)?.versionHash;
+  }
+
+  versions(workflowId: string): readonly VersionEntry[] {
+    return [...(this.rows.get(workflowId)?.versions.values() ?? [])].reverse();
   }
 
   /** The HTTP trigger with this key. Undefined while its workflow is inactive. */

@@ -18,6 +18,7 @@ import { ExternalIds } from './external-ids.js';
 import { GetWorkflowSchemaController } from './get-workflow-schema/get-workflow-schema.controller.js';
 import { GetWorkflowController } from './get-workflow/get-workflow.controller.js';
 import { GetWorkflowHandler } from './get-workflow/get-workflow.query.js';
+import { ListVersionsController } from './list-versions/list-versions.controller.js';
 import { WORKFLOW_LIMITS, type WorkflowLimits } from './limits.js';
 import { ListWorkflowsController } from './list-workflows/list-workflows.controller.js';
 import { ListWorkflowsHandler } from './list-workflows/list-workflows.query.js';
@@ -30,6 +31,8 @@ import {
   TRIGGER_REFERENCES,
   type TriggerReferences,
   WORKFLOW_TOPICS,
+  WORKFLOW_VERSIONS,
+  type WorkflowVersions,
 } from './ports.js';
 import { type WorkflowTopics } from './published.js';
 import { ShownWorkflows } from './shown-workflows.js';
@@ -51,6 +54,7 @@ export interface WorkflowsPorts {
   readonly definitionReader: DefinitionReader;
   readonly triggerReferences: TriggerReferences;
   readonly workflowTopics: WorkflowTopics;
+  readonly workflowVersions: WorkflowVersions;
   readonly resourceLimits?: WorkflowLimits;
 }
 
@@ -63,6 +67,7 @@ export interface WorkflowsPorts {
     ListWorkflowsController,
     CreateWorkflowController,
     GetWorkflowController,
+    ListVersionsController,
     UpdateWorkflowController,
     DeleteWorkflowController,
   ],
@@ -97,6 +102,7 @@ export class WorkflowsModule {
         { provide: DEFINITION_READER, useValue: ports.definitionReader },
         { provide: TRIGGER_REFERENCES, useValue: ports.triggerReferences },
         { provide: WORKFLOW_TOPICS, useValue: ports.workflowTopics },
+        { provide: WORKFLOW_VERSIONS, useValue: ports.workflowVersions },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? WORKFLOW_LIMITS },
       ],
     };

@@ -131,6 +131,8 @@ const idFor = (template: string, name: string): string => {
       return accountId;
     case 'workflows id':
       return workflowId;
+    case 'workflows version':
+      return '1';
     case 'runs id':
       return runId;
     case 'runs namespace':

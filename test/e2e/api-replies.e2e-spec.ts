@@ -167,6 +167,9 @@ describe('the OpenAPI document agrees with the reply of', () => {
     });
     await contract.expect(400, 'PUT /v1/workflows/{id}', { path, body: {} });
     await contract.expect(200, 'GET /v1/workflows');
+    await contract.expect(200, 'GET /v1/workflows/{id}/versions', { path });
+    await contract.expect(200, 'GET /v1/workflows/{id}/versions/{version}', { path: { ...path, version: '1' } });
+    await contract.expect(404, 'GET /v1/workflows/{id}/versions/{version}', { path: { ...path, version: '99' } });
     for (const of of ['orgs', 'workspaces'])
       await contract.expect(200, `GET /v1/${of}/{id}/workflows`, { path: { id: workspace } });
     await contract.expect(204, 'DELETE /v1/workflows/{id}', { path });

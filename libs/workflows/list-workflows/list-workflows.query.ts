@@ -1,15 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
 import { readAll } from '#libs/kernel/read-all.js';
-import {
-  type Page,
-  type PageQuery,
-  type PageWhere,
-  type ReadModelStore,
-  UnknownCursor,
-} from '#libs/kernel/read-model-store.js';
+import { type Page, type PageQuery, type PageWhere, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { hasPart } from '#libs/kernel/text-search.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
+import { pageOf } from '../page-in-memory.js';
 import { WORKFLOWS, type WorkflowDoc } from '../read-models/workflows.projection.js';
 
 export interface WorkflowFilter {
@@ -37,6 +32,7 @@ export class ListWorkflowsHandler implements IQueryHandler<ListWorkflows> {
     const { workspaceId, active, q } = filter;
     const where: PageWhere = { workspaceId, ...(active === undefined ? {} : { active: active ? 'yes' : 'no' }) };
     if (q === undefined) return this.readModels.page<WorkflowDoc>(WORKFLOWS, { ...page, where });
+    // A workspace has at most as many workflows as its limit.
     const part = q.toLowerCase();
     const all = await readAll<WorkflowDoc>(this.readModels, WORKFLOWS, where);
     return pageOf(
@@ -45,18 +41,3 @@ export class ListWorkflowsHandler implements IQueryHandler<ListWorkflows> {
     );
   }
 }
-
-/** A page of a list in memory. A workspace has at most as many workflows as its limit. */
-const pageOf = (
-  docs: readonly WorkflowDoc[],
-  { limit, after, before }: Omit<PageQuery, 'where'>,
-): Page<WorkflowDoc> => {
-  const placeOf = (cursor: string): number => {
-    const at = docs.findIndex(({ id }) => id === cursor);
-    if (at === -1) throw new UnknownCursor(cursor);
-    return at;
-  };
-  const end = before === undefined ? docs.length : placeOf(before);
-  const start = after === undefined ? (before === undefined ? 0 : Math.max(0, end - limit)) : placeOf(after) + 1;
-  return { docs: docs.slice(start, Math.min(end, start + limit)), total: docs.length };
-};

@@ -1,0 +1,83 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { useInstance } from '#test/harness/instance.js';
+
+interface Version {
+  readonly version: number;
+  readonly deployment_id: string;
+  readonly created_at: number;
+  readonly user_id: string;
+  readonly restored_from: number | null;
+  readonly definition?: object;
+}
+interface Workflow {
+  readonly id: string;
+  readonly deployment_id: string;
+  readonly user_id: string;
+  readonly definition: object;
+}
+interface Versions {
+  readonly data: readonly Version[];
+  readonly page_info: { readonly total_count: number; readonly end_cursor: string };
+}
+
+const { api } = useInstance();
+
+const definition = (result: number): object => ({
+  name: 'Orders',
+  external_id: 'versions/orders',
+  triggers: [{ type: 'http', auth: { type: 'bearer', token: 'token-of-mine' } }],
+  steps: [{ namespace: 'a', code: `export default { run() { return ${result} } }` }],
+});
+
+describe('the versions of a workflow', () => {
+  let first: Workflow;
+  let second: Workflow;
+
+  const versions = (w: string, query: Record<string, string> = {}): Promise<Versions> =>
+    api.expect(200, 'GET', `/v1/workflows/${encodeURIComponent(w)}/versions`, { query });
+  const version = async (number: string | number): Promise<Version> =>
+    (await api.expect<{ data: Version }>(200, 'GET', `/v1/workflows/${first.id}/versions/${number}`)).data;
+  const saved = async (method: 'POST' | 'PUT', path: string, body: object): Promise<Workflow> =>
+    (await api.expect<{ data: Workflow }>(200, method, `/v1/workflows${path}`, { body })).data;
+
+  beforeAll(async () => {
+    first = await saved('POST', '', definition(1));
+    second = await saved('PUT', `/${first.id}`, definition(2));
+    await saved('PUT', `/${first.id}`, { description: 'no version', active: false });
+  });
+
+  // docs/reference/workflows.md#version-routes #version-fields
+  it('are listed newest first, in pages, by id and by external id', async () => {
+    const all = await versions(first.id);
+    expect(all.data.map(({ version, deployment_id }) => [version, deployment_id])).toEqual([
+      [2, second.deployment_id],
+      [1, first.deployment_id],
+    ]);
+    expect(all.data[0]).toMatchObject({ user_id: first.user_id, restored_from: null });
+    expect(all.data[0]).not.toHaveProperty('definition');
+    expect(await versions('ext:versions/orders')).toEqual(all);
+    const newest = await versions(first.id, { limit: '1' });
+    expect(newest).toMatchObject({ data: [{ version: 2 }], page_info: { total_count: 2 } });
+    const { data } = await versions(first.id, { limit: '1', after: newest.page_info.end_cursor });
+    expect(data).toEqual(all.data.slice(1));
+  });
+
+  // docs/reference/workflows.md#version-routes
+  it('keep the definition that was deployed, without its secrets', async () => {
+    const former = await version(1);
+    expect(former).toMatchObject({ version: 1, deployment_id: first.deployment_id });
+    expect(former.definition).toEqual({ ...first.definition, description: 'no version' });
+    expect((await version(2)).definition).toEqual({ ...second.definition, description: 'no version' });
+    expect(JSON.stringify(former)).not.toContain('token-of-mine');
+  });
+
+  // docs/reference/workflows.md#version-routes
+  it('are not found under another number, or after the deletion', async () => {
+    const get = (number: string) =>
+      api.call<{ code?: string }>('GET', `/v1/workflows/${first.id}/versions/${encodeURIComponent(number)}`);
+    for (const number of ['0', '3', '01', '1.0', 'latest', `d_${'0'.repeat(18)}`, '9'.repeat(200)])
+      expect([number, await get(number)]).toMatchObject([number, { status: 404, body: { code: 'version_not_found' } }]);
+    await api.expect(204, 'DELETE', `/v1/workflows/${first.id}`);
+    expect(await get('1')).toMatchObject({ status: 404, body: { code: 'workflow_not_found' } });
+  });
+});
