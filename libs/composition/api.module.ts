@@ -114,6 +114,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     triggerReferences: triggerReferences(views.resources),
     runnableWorkflows: runnableWorkflows(views.workflows, blobs),
     workflowVersions: views.workflows,
+    runSteering: options.runSteering,
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };
 };

@@ -20,6 +20,7 @@ import { type AppEvents, type EndpointUrls, type ManualRuns } from '#libs/source
 import { type HookRunner, propsOf, type SourceTopics } from '#libs/sources/published.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
+import { type RunSteering } from '#libs/workflow-history/index.js';
 import { type DefinitionReader } from '#libs/workflows/index.js';
 import { ApiModule } from './api.module.js';
 import { httpObserver, type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
@@ -34,6 +35,7 @@ export interface ApiOptions {
   readonly readYourWrites: ReadYourWrites;
   readonly hookRunner: HookRunner;
   readonly manualRuns: ManualRuns;
+  readonly runSteering: RunSteering;
   readonly appEvents: AppEvents;
   readonly sourceTopics: SourceTopics;
   readonly webhookTopics: WebhookTopics;

@@ -102,6 +102,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
     readYourWrites: plane.projectors,
     hookRunner: { runHook: async () => ({ status: 'ok', logs: [] }), operationEnded: forget },
     manualRuns: manualRunsOf(parts, new ResponseRelay(), door),
+    runSteering: { steer: unused },
     appEvents: appEventsOf(parts, door),
     sourceTopics: sourceTopics({ log, topics, journal: engines.journal, ticks: engines.ticks, delayed, due, forget }),
     webhookTopics: webhookTopics(log, topics, due),

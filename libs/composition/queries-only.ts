@@ -11,6 +11,7 @@ export const queriesOnly: Pick<
   ApiOptions,
   | 'hookRunner'
   | 'manualRuns'
+  | 'runSteering'
   | 'appEvents'
   | 'sourceTopics'
   | 'appliedEvents'
@@ -22,6 +23,7 @@ export const queriesOnly: Pick<
 > = {
   hookRunner: { runHook: elsewhere, operationEnded: elsewhere },
   manualRuns: { run: elsewhere },
+  runSteering: { steer: elsewhere },
   appEvents: { send: elsewhere },
   sourceTopics: { create: elsewhere, remove: elsewhere },
   appliedEvents: { waitApplied: elsewhere },

@@ -76,6 +76,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'workflow.definitions_overloaded': { status: 503, word: 'definitions_overloaded', retryAfter: 5 },
   'run.not_found': { status: 404, word: 'run_not_found' },
   'run.step_not_found': { status: 404, word: 'step_not_found' },
+  'run.finished': { status: 409, word: 'run_finished' },
+  'run.not_waiting': { status: 409, word: 'run_not_waiting' },
   'run.not_finished': { status: 409, word: 'run_not_finished' },
   'notification.email_not_configured': { status: 409, word: 'email_not_configured' },
   'source.not_found': { status: 404, word: 'source_not_found' },

@@ -66,6 +66,8 @@ export type ErrorCode =
   | 'workflow.definitions_overloaded'
   | 'run.not_found'
   | 'run.step_not_found'
+  | 'run.finished'
+  | 'run.not_waiting'
   | 'run.not_finished'
   | 'notification.email_not_configured'
   | 'source.not_found'

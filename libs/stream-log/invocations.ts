@@ -164,6 +164,24 @@ export const alarmInvocation = ({
   return { key: workflowId, headers, value: 'null' };
 };
 
+/** A user or a URL cancels or resumes a run. `value` is the JSON text of the data of a resume. */
+export const steeringInvocation = (
+  topics: TopicPolicy,
+  call: Steering & {
+    readonly kind: 'cancel' | 'resume';
+    readonly respond: string;
+    readonly value: string;
+    readonly by?: object;
+  },
+): Invocation => {
+  const { kind, workflowId, runId, execution, now, by, value, ...others } = call;
+  return invocation(topics, kind, newId('inv', now), { ...others, sourceId: workflowId, now }, value, {
+    run: runId,
+    ...(execution === undefined ? {} : { execution: String(execution) }),
+    ...(by === undefined ? {} : { by: JSON.stringify(by) }),
+  });
+};
+
 /** Makes the runner that owns a workflow's lane go on with its unfinished runs. */
 export const wakeInvocation = (
   topics: TopicPolicy,

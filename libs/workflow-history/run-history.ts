@@ -6,6 +6,8 @@ export interface ListedRun {
   readonly id: string;
   readonly workflowId: string;
   readonly workspaceId: string;
+  /** Version of the last change that the history has. */
+  readonly version: number;
   readonly state: RunState;
   /** Its place in every list, as text. A page can begin at it, also once the run is removed. */
   readonly place: string;

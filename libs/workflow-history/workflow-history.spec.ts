@@ -5,8 +5,10 @@ import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
-import { fail, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
+import { cancel, fail, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
+import { type RunSteering } from './ports.js';
 import { recordRuns } from './record-runs.js';
 import { WorkflowHistoryModule } from './workflow-history.module.js';
 
@@ -34,12 +36,23 @@ const world = async () => {
     find: (id: string) => workflows.get(id),
     version: async (_: string, deploymentId: string) => (deploymentId === 'd_1' ? ab : undefined),
   };
-  const app = await httpTestApp({ imports: [WorkflowHistoryModule.forRoot({ runHistory, runnableWorkflows })] });
+  const asked: object[] = [];
+  /** What the runner does with a request. */
+  const runner = { answers: async (): Promise<SteeringAnswer> => ({ result: 'unknown', version: 0 }) };
+  const runSteering: RunSteering = {
+    steer: (request) => {
+      asked.push(request);
+      return runner.answers();
+    },
+  };
+  const app = await httpTestApp({
+    imports: [WorkflowHistoryModule.forRoot({ runHistory, runnableWorkflows, runSteering })],
+  });
   closing.push(
     () => runs.close(),
     () => app.close(),
   );
-  const call = (method: 'get' | 'delete', path: string) =>
+  const call = (method: 'get' | 'delete' | 'post', path: string) =>
     request(app.getHttpServer())[method](path).set('Authorization', 'Bearer test-key');
   const publish = (value: string, workflowId = 'p_1') =>
     log.publish([{ topic: topics.runs(workflowId), key: workflowId, headers: {}, value }]);
@@ -53,7 +66,7 @@ const world = async () => {
     }
   };
   const idsOf = async (path: string): Promise<unknown[]> => itemsOf(await call('get', path)).map((item) => item['id']);
-  return { call, happened, idsOf, publish, said, workflows };
+  return { asked, call, happened, runner, idsOf, publish, said, workflows };
 };
 
 const run = (n: number, more: object = {}) => ({ id: `run_${n}`, arrivedAt: 1_700_000_000_000 + n * 1_000, ...more });
@@ -204,6 +217,54 @@ describe('the removal of a run', () => {
     expect((await call('delete', '/v1/runs/run_1')).status).toBe(204);
     expect((await call('get', '/v1/runs/run_1')).status).toBe(404);
     expect(await idsOf('/v1/runs')).toEqual(['run_2']);
+  });
+});
+
+// docs/reference/workflows.md#run-cancel and #run-resume
+describe('a request to cancel or resume a run', () => {
+  it('is answered with the run once its record shows what the request did', async () => {
+    const { asked, call, happened, runner } = await world();
+    const changes = changesOf(run(1), start(2), cancel(3));
+    await happened(...changes.slice(0, -1));
+    runner.answers = async () => {
+      // The record follows the answer.
+      setTimeout(() => void happened(...changes), 50);
+      return { result: 'cancels', version: changes.at(-1)?.version ?? 0 };
+    };
+    const reply = await call('post', '/v1/runs/run_1/cancel');
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { data: expect.objectContaining({ id: 'run_1', state: 'cancelled', event: { a: 1 } }) },
+    ]);
+    expect(asked).toEqual([
+      expect.objectContaining({ runId: 'run_1', workflowId: 'p_1', workspaceId: 'o_1', change: { kind: 'cancel' } }),
+    ]);
+    expect((await call('post', '/v1/runs/run_1/cancel')).status).toBe(200);
+  });
+
+  it('is refused when there is nothing to cancel or resume', async () => {
+    const { call, happened, runner } = await world();
+    const ended = changesOf(run(1), start(2), fail(3, 1, 'E_X'));
+    await happened(...ended.slice(0, -1));
+    // The runner has dropped the run, and the history does not yet show its end.
+    runner.answers = async () => {
+      setTimeout(() => void happened(...ended), 50);
+      return { result: 'unknown', version: 0 };
+    };
+    const late = await call('post', '/v1/runs/run_1/cancel');
+    expect([late.status, errorOf(late).code]).toEqual([409, 'run_finished']);
+    const over = await call('post', '/v1/runs/run_1/resume').send({ data: 1 });
+    expect([over.status, errorOf(over).code]).toEqual([409, 'run_not_waiting']);
+  });
+
+  it('does not find a run of another workspace', async () => {
+    const { asked, call, happened } = await world();
+    await happened(...changesOf(run(1, { workflowId: 'p_other', ownerId: 'o_2' })));
+    for (const route of ['cancel', 'resume']) {
+      const reply = await call('post', `/v1/runs/run_1/${route}`);
+      expect([reply.status, errorOf(reply).code]).toEqual([404, 'run_not_found']);
+    }
+    expect(asked).toEqual([]);
   });
 });
 

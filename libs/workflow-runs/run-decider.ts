@@ -7,7 +7,7 @@ import { type RunFact } from './run-facts.js';
 import { type InputOf, type RunInput } from './run-inputs.js';
 import { type RunPlan } from './run-plan.js';
 import { type RunState, evolveRun, exists, hasEnded, initialRun } from './run-state.js';
-import { cancelAnswer, resumeAnswer } from './run-steering.js';
+import { cancelAnswer, resumeAnswer, wasResumedBy } from './run-steering.js';
 import { onward, restartStep } from './step-order.js';
 
 /**
@@ -117,10 +117,11 @@ const alarm = ({ head }: RunState, { now, execution, dueAt }: InputOf<'alarm'>):
     : [{ type: 'WaitEnded', data: { at: now, resume: null } }];
 };
 
-const resume = (state: RunState, { now, execution, data, by }: InputOf<'resume'>): RunFact[] => {
-  const answer = resumeAnswer(state, execution);
-  if (answer === 'over') return [];
-  return answer === 'kept'
-    ? [{ type: 'ResumeKept', data: { at: now, resume: { data, by } } }]
-    : endWait(state, { data, by }, now);
+const resume = (state: RunState, input: InputOf<'resume'>): RunFact[] => {
+  const { now, data, by, request } = input;
+  if (wasResumedBy(state, request)) return [];
+  const given = { data, by, ...(request === undefined ? {} : { request }) };
+  const answer = resumeAnswer(state, input);
+  if (answer === 'kept') return [{ type: 'ResumeKept', data: { at: now, resume: given } }];
+  return answer === 'ends' ? endWait(state, given, now) : [];
 };

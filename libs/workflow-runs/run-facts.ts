@@ -133,4 +133,6 @@ export interface Resume {
   readonly data: string | null;
   /** Null for a URL, which needs no key. */
   readonly by: Actor | null;
+  /** Id of the request, by which its repeat is known. */
+  readonly request?: string;
 }

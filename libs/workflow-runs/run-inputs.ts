@@ -70,6 +70,8 @@ export type RunInput =
       /** JSON text in the shape of an HTTP event. */
       readonly data: string;
       readonly by: Actor | null;
+      /** Id of the request, the same when it is repeated. */
+      readonly request?: string;
     }
   | {
       readonly type: 'cancel';

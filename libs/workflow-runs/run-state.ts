@@ -40,8 +40,13 @@ export interface RunHead {
   readonly executions: number;
   readonly position: Position | null;
   readonly wait: { readonly kind: WaitKind; readonly since: number; readonly resumeAt: number } | null;
-  /** The last wait that ended, and when it did. */
-  readonly resumed: { readonly namespace: string; readonly kind: WaitKind; readonly at: number } | null;
+  /** The last wait that ended, when it did, and the request that ended it. */
+  readonly resumed: {
+    readonly namespace: string;
+    readonly kind: WaitKind;
+    readonly at: number;
+    readonly request?: string;
+  } | null;
   readonly resumedBy: Actor | null;
   readonly cancelReason: CancelReason | null;
   readonly cancelledBy: Actor | null;
@@ -314,7 +319,12 @@ const waitEnded = (state: RunState, { at, resume }: DataOf<'WaitEnded'>): RunSta
   return withHead(after, {
     status: 'queued',
     wait: null,
-    resumed: { namespace, kind: wait.kind, at },
+    resumed: {
+      namespace,
+      kind: wait.kind,
+      at,
+      ...(resume?.request === undefined ? {} : { request: resume.request }),
+    },
     resumedBy: resume?.by ?? state.head.resumedBy,
   });
 };

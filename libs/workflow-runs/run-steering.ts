@@ -1,15 +1,24 @@
-import { type RunState, hasEnded, keptResume } from './run-state.js';
+import { type InputOf } from './run-inputs.js';
+import { type RunState, exists, hasEnded, keptResume } from './run-state.js';
 
 /**
  * What a request to resume does: `ends` the wait, is `kept` until the running step begins its wait, or finds that the
  * wait is `over`. The API may end any wait, but not one that has not begun.
  */
-export const resumeAnswer = (state: RunState, execution: number | null): 'ends' | 'kept' | 'over' => {
+export const resumeAnswer = (
+  state: RunState,
+  { execution, request }: Pick<InputOf<'resume'>, 'execution' | 'request'>,
+): 'ends' | 'kept' | 'over' => {
   const { status, executions } = state.head;
+  if (wasResumedBy(state, request)) return 'ends';
   if (execution !== null && execution !== executions) return 'over';
   if (status === 'waiting') return 'ends';
   return status === 'running' && execution !== null && !keptResume(state) ? 'kept' : 'over';
 };
+
+/** Whether this request ended the run's last wait. After a crash the lane repeats it, and it must not end another wait. */
+export const wasResumedBy = ({ head }: RunState, request: string | undefined): boolean =>
+  request !== undefined && head.resumed?.request === request;
 
 /** What a request to cancel does. A URL is void once the wait of its execution is over. */
 export const cancelAnswer = (
@@ -21,6 +30,19 @@ export const cancelAnswer = (
   if (!hasEnded(state)) return 'cancels';
   if (execution !== null) return 'over';
   return status === 'cancelled' ? 'already' : 'finished';
+};
+
+/** What a request to cancel or resume did. */
+export interface SteeringAnswer {
+  /** `unknown` for a run that its journal no longer has, which has ended, and for one that never was. */
+  readonly result: ReturnType<typeof resumeAnswer> | ReturnType<typeof cancelAnswer> | 'unknown';
+  /** Version of the run with that. */
+  readonly version: number;
+}
+
+export const steeringResult = (state: RunState, input: InputOf<'resume' | 'cancel'>): SteeringAnswer['result'] => {
+  if (!exists(state)) return 'unknown';
+  return input.type === 'resume' ? resumeAnswer(state, input) : cancelAnswer(state, input.execution);
 };
 
 /** The alarm that a waiting run needs. Null for any other. */

@@ -170,7 +170,7 @@ describe('what a request is told', () => {
     ['one that was cancelled', [arrive(), cancel(1)], 'over', 'already'],
     ['one that has ended', [arrive({ notrigger: true })], 'over', 'finished'],
   ])('of the API, by %s', (_, inputs, resumes, cancels) => {
-    expect(resumeAnswer(stateOf(...inputs), null)).toBe(resumes);
+    expect(resumeAnswer(stateOf(...inputs), { execution: null })).toBe(resumes);
     expect(cancelAnswer(stateOf(...inputs), null)).toBe(cancels);
   });
 
@@ -181,8 +181,19 @@ describe('what a request is told', () => {
     ['its wait that is over', after(delay, resume(1, 1)), 'over', 'over'],
     ['a run that was cancelled', [arrive(), start(0), cancel(1)], 'over', 'over'],
   ])('of a URL, for %s', (_, inputs, resumes, cancels) => {
-    expect(resumeAnswer(stateOf(...inputs), 1)).toBe(resumes);
+    expect(resumeAnswer(stateOf(...inputs), { execution: 1 })).toBe(resumes);
     expect(cancelAnswer(stateOf(...inputs), 1)).toBe(cancels);
+  });
+});
+
+describe('a request to resume that comes again', () => {
+  const request: RunInput = { type: 'resume', now: 9, execution: null, data: '1', by: null, request: 'inv_1' };
+
+  it('is told that it ended its wait, and does not end the next', () => {
+    const state = stateOf(...after(delay, request));
+    expect(resumeAnswer(state, { execution: null, request: 'inv_1' })).toBe('ends');
+    expect(resumeAnswer(state, { execution: null, request: 'inv_2' })).toBe('over');
+    expect(last(...after(rerun, request, start(10), succeed(11, 2, rerun), request))).toEqual([]);
   });
 });
 

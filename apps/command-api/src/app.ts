@@ -15,6 +15,7 @@ import { startMaintenance } from '#libs/composition/maintenance.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
 import { openReplyChannel } from '#libs/ingress/reply-channel.js';
 import { hooksOverLog } from '#libs/runner/source/hooks-over-log.js';
+import { steeringOverLog } from '#libs/runner/workflow/steering-over-log.js';
 import { sourceTopics } from '#libs/runner/source/source-topics.js';
 import { ownerOnce } from './owner.js';
 
@@ -74,6 +75,7 @@ runRole('command-api', openDistributed, async (role) => {
     readYourWrites,
     sourceTopics: topicsOfSources,
     manualRuns: manualRunsOf({ config, plane, topics }, relay, door),
+    runSteering: steeringOverLog({ log, topics, relay, clock }),
     appEvents: appEventsOf({ config, plane, topics, log: logger }, door),
     webhookTopics: webhookTopics(log, topics, due),
     appliedEvents: appliedEventsIn(engines, config, logger),

@@ -1,3 +1,4 @@
+import { steeringOverLog } from '#libs/runner/workflow/steering-over-log.js';
 import { type ApiOptions, appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
 import { dataStoresOf, startControlPlane, type WholeControlPlane } from '#libs/composition/control-plane.js';
 import { DiskWatch } from '#libs/hosting/disk-watch.js';
@@ -122,6 +123,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     readYourWrites: readYourWritesAndReactions(plane.projectors, plane.engines.events, reactors),
     hookRunner: roles.runner,
     manualRuns: manualRunsOf({ config, plane, topics }, roles.relay, roles.unread),
+    runSteering: steeringOverLog({ log: plane.engines.log, topics, relay: roles.relay, clock: plane.clock }),
     appEvents: appEventsOf({ config, plane, topics, log: edge.log }, roles.unread),
     appliedEvents: roles.readModels.event_summaries,
     inspector: sandboxing.inspector,

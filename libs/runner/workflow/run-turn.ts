@@ -11,7 +11,7 @@ import {
 import { runDecider } from '#libs/workflow-runs/run-decider.js';
 import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { exists, hasEnded, originOf } from '#libs/workflow-runs/run-state.js';
-import { alarmOf } from '#libs/workflow-runs/run-steering.js';
+import { alarmOf, steeringResult, type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { type RunDraft, stageOf } from './run-book.js';
 import { type WorkflowInput } from './workflow-input.js';
 
@@ -30,9 +30,18 @@ export interface TurnOptions {
   readonly draftOf: (run: string, input?: RunInput) => Promise<RunDraft>;
 }
 
+/** A request to cancel or resume, with what it did to its run. */
+export interface SteeredRun {
+  readonly address: string;
+  readonly invocation: string;
+  readonly draft: RunDraft;
+  readonly result: SteeringAnswer['result'];
+}
+
 /** Decides on the inputs of one commit. All of it is pure but for the reads of runs. */
 export class Turn {
   private readonly drafts = new Map<string, RunDraft>();
+  private readonly steeredRuns: SteeredRun[] = [];
   private readonly starting: Set<string>;
   private admission: AdmissionState;
 
@@ -57,6 +66,7 @@ export class Turn {
         }
         return;
       case 'run':
+        await this.noteSteering(input);
         return this.decide(input.run, input.input, input.sends);
     }
   }
@@ -66,6 +76,11 @@ export class Turn {
     return [...this.drafts.values()].filter(({ changed }) => changed);
   }
 
+  /** Requests whose callers wait for an answer. */
+  steered(): readonly SteeredRun[] {
+    return this.steeredRuns;
+  }
+
   state(): WorkflowState {
     return { admission: this.admission, starting: this.starting };
   }
@@ -73,6 +88,14 @@ export class Turn {
   /** Runs that this turn admitted, and that start once it is durable. */
   startsLater(): readonly string[] {
     return [...this.starting].filter((run) => !this.before.starting.has(run));
+  }
+
+  private async noteSteering({ run, input, invocation }: Extract<WorkflowInput, { of: 'run' }>): Promise<void> {
+    if (!invocation || invocation.headers.respond === '' || (input.type !== 'resume' && input.type !== 'cancel'))
+      return;
+    const { id, respond: address } = invocation.headers;
+    const draft = await this.draft(run);
+    this.steeredRuns.push({ address, invocation: id, draft, result: steeringResult(draft.state, input) });
   }
 
   private async decide(run: string, given: RunInput, sends: readonly StepSend[] = []): Promise<void> {

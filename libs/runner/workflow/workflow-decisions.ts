@@ -9,7 +9,7 @@ import { type RunCommit } from '../run-journal.js';
 import { type RunBook, RunDraft, pinnedTo } from './run-book.js';
 import { runContext } from './run-context.js';
 import { recordsOf } from './run-records.js';
-import { Turn, type WorkflowState, newAlarm } from './run-turn.js';
+import { type SteeredRun, Turn, type WorkflowState, newAlarm } from './run-turn.js';
 import { type WorkflowInput } from './workflow-input.js';
 import { type Versions, admissionSettings, planOf } from './workflow-plan.js';
 import { type RunnableWorkflow, type WorkflowRunnerDependencies } from './workflow-ports.js';
@@ -28,7 +28,11 @@ export interface WorkflowDecisionsOptions {
   /** Runs whose arrival may come again, because the progress in the lane was not written after them. */
   readonly unconfirmed: ReadonlySet<string>;
   /** Called once the changes are durable. */
-  readonly onStored: (drafts: readonly RunDraft[], startsLater: readonly string[]) => void;
+  readonly onStored: (
+    drafts: readonly RunDraft[],
+    startsLater: readonly string[],
+    steered: readonly SteeredRun[],
+  ) => void;
 }
 
 /** A workflow as an executable of the committer. */
@@ -80,7 +84,7 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
       next,
       stored: () => {
         for (const { run, version, state: after } of drafts) book.put(run, version + 1, after);
-        onStored(drafts, later);
+        onStored(drafts, later, turn.steered());
       },
     };
   }

@@ -62,6 +62,7 @@ export const meaningOf = (invocation: Invocation, now: number): Meaning => {
           execution: number,
           data: wholeEvent(record.value, bodyRangeOf(record.value, headers.body)),
           by: actor,
+          request: headers.id,
         },
       };
     case 'cancel': {

@@ -81,6 +81,34 @@ describe('a workflow', () => {
     expect(installation.journal.laneOf('p_1').lastEventId).toBe(emits[1]?.headers['id']);
   });
 
+  it('answers a request to cancel or resume once that is durable, also when it comes again', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')]);
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    let offset = 1;
+    const answerTo = async (id: string, kind: 'cancel' | 'resume', run = runIdOf('inv_0')): Promise<unknown> => {
+      const { replies } = installation;
+      const before = replies.length;
+      await runner.accept([installation.event(offset++, { id, kind, run, respond: 'here' }, '{"body":1}')]);
+      await until(() => replies.length > before);
+      const [to, reply] = replies.at(-1) ?? [];
+      expect(to).toBe(id);
+      return JSON.parse(reply?.body ?? '');
+    };
+    expect(await answerTo('inv_early', 'resume')).toEqual({ result: 'over', version: 1 });
+    const paused = succeeded();
+    calls[0]?.end(paused.kind === 'succeeded' ? { ...paused, flow: { kind: 'delay', ms: 60_000 } } : paused);
+    await until(() => installation.statusOf(0) === 'waiting');
+    expect(await answerTo('inv_resume', 'resume')).toEqual({ result: 'ends', version: 3 });
+    await until(() => calls.length === 2);
+    expect(await answerTo('inv_resume', 'resume')).toEqual({ result: 'ends', version: 3 });
+    expect(await answerTo('inv_cancel', 'cancel')).toEqual({ result: 'cancels', version: 4 });
+    expect(installation.statusOf(0)).toBe('cancelled');
+    await until(() => installation.journal.states.size === 1);
+    expect(await answerTo('inv_cancel', 'cancel')).toEqual({ result: 'unknown', version: 0 });
+  });
+
   it('drops an event that arrives while it is inactive, and one that is for a deleted workflow', async () => {
     const installation = new WorkflowInstallation();
     const { runner } = await installation.process(() => succeeded());

@@ -10,6 +10,7 @@ import { type ExecutableRunner } from '../loaded-executables.js';
 import { RunBook, type RunDraft, pinnedTo } from './run-book.js';
 import { replyAfter } from './run-replies.js';
 import { type WorkflowState } from './run-turn.js';
+import { steeringReply } from './steering-over-log.js';
 import { StepExecutions } from './step-executions.js';
 import { WorkflowDecisions } from './workflow-decisions.js';
 import { type Meaning, type WorkflowInput, isEvent, meaningOf } from './workflow-input.js';
@@ -65,7 +66,10 @@ export class WorkflowRunner implements ExecutableRunner {
         versions,
         lastEventId,
         unconfirmed,
-        onStored: (drafts, startsLater) => this.stored(drafts, startsLater),
+        onStored: (drafts, startsLater, steered) => {
+          for (const each of steered) deps.replies.immediate(each.address, each.invocation, steeringReply(each));
+          this.stored(drafts, startsLater);
+        },
       }),
       deps: { journal, due, metrics, logger },
       version,

@@ -14,7 +14,7 @@ export interface Sql {
 /** A word that only the runs of the workflow, or of the workspace, have. */
 export const scopeWord = (id: string): string => `_${id}`;
 
-export const ROW = 'r.place, r.id, r.workflow, r.workspace, r.head, r.origin, r.end_text';
+export const ROW = 'r.place, r.id, r.workflow, r.workspace, r.version, r.head, r.origin, r.end_text';
 
 const scopeOf = (scope: ListScope): readonly [column: 'workflow' | 'workspace', id: string] =>
   'workflow' in scope ? ['workflow', scope.workflow] : ['workspace', scope.workspace];

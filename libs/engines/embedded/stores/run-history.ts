@@ -19,13 +19,13 @@ interface Row {
   readonly id: string;
   readonly workflow: string;
   readonly workspace: string;
+  readonly version: number;
   readonly head: string;
   readonly origin: string;
   readonly end_text: string | Uint8Array | null;
 }
 
 interface StoredRow extends Row {
-  readonly version: number;
   readonly summaries: string;
 }
 
@@ -95,7 +95,7 @@ export class EmbeddedRunHistory implements RunHistory {
 
   private stored(ids: readonly string[]): ReadonlyMap<string, RecordedRun> {
     const rows = this.all<StoredRow>({
-      text: `SELECT ${ROW}, r.version, r.summaries FROM run_history r WHERE id IN (SELECT value FROM json_each(?))`,
+      text: `SELECT ${ROW}, r.summaries FROM run_history r WHERE id IN (SELECT value FROM json_each(?))`,
       values: [JSON.stringify(ids)],
     });
     return new Map(
@@ -132,6 +132,7 @@ const listed = (row: Row, texts?: RunState['parts']): ListedRun => ({
   id: row.id,
   workflowId: row.workflow,
   workspaceId: row.workspace,
+  version: row.version,
   state: stateOf(row, texts),
   place: placeText(row.place),
 });

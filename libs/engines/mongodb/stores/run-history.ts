@@ -53,9 +53,9 @@ interface TextDocument {
   readonly text: string | null;
 }
 
-type Listed = Pick<RunDocument, '_id' | 'workflow' | 'workspace' | 'place' | 'head' | 'origin' | 'end'>;
-const LISTED = { workflow: 1, workspace: 1, place: 1, head: 1, origin: 1, end: 1 } as const;
-const STORED = { ...LISTED, version: 1, summaries: 1 } as const;
+type Listed = Pick<RunDocument, '_id' | 'workflow' | 'workspace' | 'version' | 'place' | 'head' | 'origin' | 'end'>;
+const LISTED = { workflow: 1, workspace: 1, version: 1, place: 1, head: 1, origin: 1, end: 1 } as const;
+const STORED = { ...LISTED, summaries: 1 } as const;
 /** Runs, or texts, of one request. */
 const AT_ONCE = 500;
 
@@ -140,7 +140,7 @@ export class MongoRunHistory implements RunHistory {
   private async stored(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedRun>> {
     const found = await this.runs
       .find({ _id: { $in: [...ids] } })
-      .project<Listed & Pick<RunDocument, 'version' | 'summaries'>>(STORED)
+      .project<Listed & Pick<RunDocument, 'summaries'>>(STORED)
       .toArray();
     return new Map(
       found.map((document) => {
@@ -252,6 +252,7 @@ const listed = (document: Listed, texts?: RunState['parts']): ListedRun => ({
   id: document._id,
   workflowId: document.workflow,
   workspaceId: document.workspace,
+  version: document.version,
   state: stateOf(document, texts),
   place: document.place,
 });

@@ -1,0 +1,76 @@
+import { type HttpReply } from '#libs/component-model/run-output.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type Actor } from '#libs/kernel/events.js';
+import { ask } from '#libs/stream-log/ask.js';
+import { steeringInvocation } from '#libs/stream-log/invocations.js';
+import { bytesAbove, EVENT_BYTES } from '#libs/stream-log/record-limits.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
+import { type SteeredRun } from './run-turn.js';
+
+/** Longest wait for the answer, because the lane may be moving from a dead runner to another. */
+const ANSWER_MS = 30_000;
+
+export interface SteeringOverLogDependencies {
+  readonly log: Pick<StreamLog, 'publish'>;
+  readonly topics: TopicPolicy;
+  /** Awaits answers in this process, as a ResponseRelay does. */
+  readonly relay: {
+    readonly address: string;
+    /** Resolves with undefined after `timeoutMs` or when cancelled. */
+    expect(invocationId: string, timeoutMs: number): Promise<HttpReply | undefined>;
+    cancel(invocationId: string): void;
+  };
+  readonly clock: Clock;
+}
+
+interface SteeringRequest {
+  readonly workflowId: string;
+  readonly workspaceId: string;
+  readonly runId: string;
+  readonly by: Actor;
+  readonly change: { readonly kind: 'cancel' } | { readonly kind: 'resume'; readonly data: unknown };
+}
+
+/** Cancels and resumes runs in the process that runs their workflow, over the workflow's own lane. */
+export const steeringOverLog = ({ log, topics, relay, clock }: SteeringOverLogDependencies) => ({
+  /** Resolves once what the request did is durable. */
+  async steer({ change, ...request }: SteeringRequest): Promise<SteeringAnswer> {
+    const value = change.kind === 'resume' ? resumeData(change.data) : 'null';
+    const call = { ...request, kind: change.kind, now: clock.now(), respond: relay.address, value };
+    const asked = await ask(log, steeringInvocation(topics, call), {
+      expect: (id) => relay.expect(id, ANSWER_MS),
+      cancel: (id) => relay.cancel(id),
+    });
+    const { runId: id } = request;
+    if (!asked) throw new DomainError('run.not_found', `the workflow of run ${id} was deleted`, { id });
+    const answer = await asked.answer;
+    if (answer) return JSON.parse(answer.body) as SteeringAnswer;
+    throw new DomainError(
+      'platform.unavailable',
+      `the request to ${change.kind} run ${id} was not answered within ${ANSWER_MS / 1_000} s, and may still be done: ` +
+        'check that a runner is ready (/readyz), and read the run before you try again',
+      { run_id: id, waited_ms: ANSWER_MS },
+    );
+  },
+});
+
+/** The answer to a request, as the reply channel carries it. */
+export const steeringReply = ({ draft, result }: SteeredRun): HttpReply => {
+  const answer: SteeringAnswer = { result, version: draft.changed ? draft.version + 1 : draft.version };
+  return { status: 200, headers: {}, body: JSON.stringify(answer), base64: false };
+};
+
+/** Data of the API in the shape of an HTTP event. */
+const resumeData = (data: unknown): string => {
+  const event = { method: 'POST', path: '/', query: {}, client_ip: '', url: '', headers: {}, body: data ?? null };
+  const text = JSON.stringify(event);
+  const actual = bytesAbove(text, EVENT_BYTES);
+  if (actual === undefined) return text;
+  throw new DomainError('request.too_large', `the data has ${actual} bytes, the limit is ${EVENT_BYTES}: send less`, {
+    limit: EVENT_BYTES,
+    actual,
+  });
+};
