@@ -5,6 +5,7 @@ import { type Config } from '#libs/config/index.js';
 import { type AppliedRecords, eventSummariesProjection, type EventSettings } from '#libs/events/index.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { StreamFold } from '#libs/stream-log/stream-fold.js';
+import { type RunsKept } from '#libs/workflow-history/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
 import { makeUpcasters, projections, streamReadModelsOf } from './contexts.js';
 import { type Engines } from './engines.js';
@@ -18,6 +19,12 @@ export const eventSettings = (config: Config): EventSettings => ({
   sourceBytes: config.sourceEventsMb * MB,
   workspaceBytes: WORKSPACE_TIMES * config.sourceEventsMb * MB,
   pageBytes: config.pageMb * MB,
+});
+
+export const runsKept = ({ runsKept: runs, runDaysKept: days, workspaceRunsMb }: Config): RunsKept => ({
+  runs,
+  days,
+  workspaceBytes: workspaceRunsMb * MB,
 });
 
 /** Every read model over the stream log, with these settings. */

@@ -73,6 +73,33 @@ export const runs = {
     unit: 'runs',
     sentence: 'Runs at once of one source without $.service.db; a source with it runs one at a time.',
   }),
+  runsKept: integer({
+    name: 'SLUICE_RUNS_KEPT',
+    group: RUNS,
+    min: 1,
+    max: 1_000_000,
+    fallback: 1_000,
+    unit: 'runs',
+    sentence: 'Ended runs that a workflow keeps when its data_retention does not say how many. The oldest go first.',
+  }),
+  runDaysKept: integer({
+    name: 'SLUICE_RUN_DAYS_KEPT',
+    group: RUNS,
+    min: 1,
+    max: 3_650,
+    fallback: 30,
+    unit: 'days',
+    sentence: 'Time after its end for which a run is kept when the data_retention of its workflow does not say.',
+  }),
+  workspaceRunsMb: integer({
+    name: 'SLUICE_WORKSPACE_RUNS_MB',
+    group: RUNS,
+    min: 1,
+    max: 1_048_576,
+    fallback: 1_024,
+    unit: 'MB',
+    sentence: 'Size of all runs of a workspace. Beyond it the oldest ended runs go; unfinished ones stay.',
+  }),
 } as const;
 
 export const builds = {

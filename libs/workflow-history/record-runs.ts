@@ -3,6 +3,7 @@ import { type LaneBatch, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { RUNS } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type RunHistory } from './run-history.js';
+import { RunRetention, type RetentionPorts } from './clean-up/run-retention.js';
 
 /** Consumer group of the history of runs. */
 export const RUN_HISTORY_GROUP = 'projector.run_history';
@@ -16,28 +17,31 @@ export interface RecordedRuns {
 }
 
 /**
- * Writes what happens to runs from the log into the history, in each process for its share of the lanes. The history
+ * Writes what happens to runs from the log into the history, in each process for its share of the lanes, and removes the
+ * ended runs that are not kept. The history
  * passes over what it has, so a lane may have two owners for a moment, and a crash repeats what was not acknowledged.
  */
-export const recordRuns = async (deps: {
-  readonly log: StreamLog;
-  readonly runHistory: RunHistory;
-  readonly logger: { error(fields: object, text: string): void };
-}): Promise<RecordedRuns> => {
+export const recordRuns = async (
+  deps: RetentionPorts & { readonly log: StreamLog; readonly runHistory: RunHistory },
+): Promise<RecordedRuns> => {
   const { log, runHistory, logger } = deps;
+  const retention = new RunRetention(deps);
   const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
-    await runHistory.apply(
-      records.flatMap((record) => {
-        try {
-          return [JSON.parse(record.value) as RunChange];
-        } catch (error) {
-          // Not written by this server. The lane goes on without it.
-          const { lane, offset } = record;
-          logger.error({ lane, offset, error: messageOf(error) }, 'run_history.unreadable');
-          return [];
-        }
-      }),
-    );
+    const changes = records.flatMap((record) => {
+      try {
+        return [JSON.parse(record.value) as RunChange];
+      } catch (error) {
+        // Not written by this server. The lane goes on without it.
+        const { lane, offset } = record;
+        logger.error({ lane, offset, error: messageOf(error) }, 'run_history.unreadable');
+        return [];
+      }
+    });
+    await runHistory.apply(changes);
+    const ended = changes.filter(({ head }) => head.endedAt !== null);
+    // Before the acknowledgement, so that a crash repeats it.
+    await runHistory.remove(ended.filter(({ nostore }) => nostore === true).map(({ runId }) => runId));
+    for (const { workflowId } of ended) retention.ended(workflowId);
     for (const { offset } of records) ack(offset);
   };
   const consumer = await log.consume({
@@ -47,5 +51,11 @@ export const recordRuns = async (deps: {
     maxUnacked: 2 * MAX_BATCH,
     handler,
   });
-  return { backlog: () => consumer.backlog(), close: () => consumer.close() };
+  return {
+    backlog: () => consumer.backlog(),
+    close: async () => {
+      await consumer.close();
+      await retention.close();
+    },
+  };
 };

@@ -137,6 +137,18 @@ const searchedText = ({ id, state, summaries }: RecordedRun): string => {
   return [id, originOf(state).trigger.name ?? '', ...Object.values(summaries), end].join(' ');
 };
 
+export interface SizedRun {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** Ids of the first runs that together have at least these bytes, or of all. */
+export const firstOf = (runs: readonly SizedRun[], bytes: number): readonly string[] => {
+  let sum = 0;
+  const last = runs.findIndex((run) => (sum += run.bytes) >= bytes);
+  return (last === -1 ? runs : runs.slice(0, last + 1)).map(({ id }) => id);
+};
+
 /** Reads and writes of a store that guards each run by its version. */
 export interface GuardedRuns {
   stored(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedRun>>;

@@ -50,6 +50,17 @@ export interface RunPage {
 /** A total of this size stands for more. */
 export const MOST_COUNTED = 10_000;
 
+/** More than what is kept of the ended runs of a workflow, or of all runs of a workspace. */
+export type RunSurplus =
+  | {
+      readonly workflowId: string;
+      /** Number of ended runs that are kept, those that ended last. */
+      readonly runs: number;
+      /** Epoch milliseconds. A run that ended before is not kept. */
+      readonly since: number;
+    }
+  | { readonly workspaceId: string; readonly bytes: number };
+
 /**
  * The runs of all workflows as users read them, also those that their journal has dropped. It is no read model that can
  * be rebuilt: the log drops what happened to a run once the history holds it.
@@ -67,6 +78,11 @@ export interface RunHistory {
   whole(id: string): Promise<ListedRun | undefined>;
   /** Lists the ids of all runs, for moving an installation. */
   ids(): AsyncIterable<string>;
+  /**
+   * Lists ids of ended runs whose removal leaves what is kept, at most `limit`, those of a workspace in the order of their
+   * arrival. Unfinished runs count towards the bytes of a workspace, and are never listed.
+   */
+  surplus(of: RunSurplus, limit: number): Promise<readonly string[]>;
   /** Removes runs, whatever their state. Idempotent. */
   remove(ids: readonly string[]): Promise<void>;
 }

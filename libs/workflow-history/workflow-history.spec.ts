@@ -31,7 +31,14 @@ const world = async () => {
   for (const id of ['p_1', 'p_2', 'p_other', 'p_gone'])
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
   const said: string[] = [];
-  const runs = await recordRuns({ log, runHistory, logger: { error: (_, text) => void said.push(text) } });
+  const runs = await recordRuns({
+    log,
+    runHistory,
+    workflows: { find: () => undefined, all: () => [] },
+    kept: { runs: 9, days: 9, workspaceBytes: 1e9 },
+    clock: { now: () => 0 },
+    logger: { error: (_, text) => void said.push(text) },
+  });
   const runnableWorkflows = {
     find: (id: string) => workflows.get(id),
     version: async (_: string, deploymentId: string) => (deploymentId === 'd_1' ? ab : undefined),
@@ -90,6 +97,17 @@ describe('the list of runs', () => {
     expect(itemsOf(next)).toEqual([
       expect.objectContaining({ id: 'run_1', state: 'succeeded', version: 1, deployment_id: 'd_1' }),
     ]);
+  });
+
+  it('71: has a run that is not to be kept until it has ended, also when its changes come twice', async () => {
+    const { call, happened } = await world();
+    const changes = changesOf(run(1), start(2), fail(3, 1, 'E_X')).map((each) => ({ ...each, nostore: true as const }));
+    await happened(...changes.slice(0, 2));
+    expect((await call('get', '/v1/runs/run_1')).status).toBe(200);
+    await happened(...changes.slice(2), ...changes, ...changesOf(run(2)));
+    // Its batch comes after the one that ended the run.
+    await happened(...changesOf(run(3)));
+    expect((await call('get', '/v1/runs/run_1')).status).toBe(404);
   });
 
   it('names the step of an error, and shortens a long one', async () => {

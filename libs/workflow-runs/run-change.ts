@@ -12,12 +12,14 @@ export interface RunChange {
   /** Version of the run's state after the commit, from 1. A repeat has the same, and no version is missing. */
   readonly version: number;
   readonly head: RunHead;
+  /** The run is removed once it has ended, by `data_retention: none` or `x-pd-nostore`. */
+  readonly nostore?: true;
   /** Changed texts by name; null for one that is gone. */
   readonly parts: Readonly<Record<string, string | null>>;
 }
 
 export const runChangeOf = (
-  run: Pick<RunChange, 'runId' | 'workflowId' | 'workspaceId' | 'version'>,
+  run: Pick<RunChange, 'runId' | 'workflowId' | 'workspaceId' | 'version' | 'nostore'>,
   before: RunState,
   after: RunState,
 ): RunChange => ({ ...run, head: after.head, parts: changedParts(before, after) });

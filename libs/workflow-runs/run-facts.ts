@@ -11,6 +11,8 @@ export interface RunOrigin {
   readonly sourceType: 'HTTP' | 'TIMER' | 'COMPONENT' | 'WORKFLOW' | 'MANUAL' | 'TOOL';
   readonly test: boolean;
   readonly verified: boolean;
+  /** The caller asked that no list keeps the run (`x-pd-nostore`). */
+  readonly nostore?: true;
   readonly replayOf: string | null;
   readonly replayFrom: string | null;
   readonly replayedBy: Actor | null;

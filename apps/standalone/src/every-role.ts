@@ -5,6 +5,7 @@ import { httpBytesOf } from '#libs/composition/pressure.js';
 import { startIngressRole } from '#libs/composition/roles/ingress.js';
 import { type Room } from '#libs/composition/roles/role-process.js';
 import { startRouterRole } from '#libs/composition/roles/router.js';
+import { keepRunHistory } from '#libs/composition/roles/run-history.js';
 import { startRunnerRole } from '#libs/composition/roles/runner.js';
 import { startSchedulerRole } from '#libs/composition/roles/scheduler.js';
 import { startWebhookWorkerRole } from '#libs/composition/roles/webhook-worker.js';
@@ -28,7 +29,6 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { UnreadLimits } from '#libs/stream-log/unread-limits.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
-import { recordRuns } from '#libs/workflow-history/index.js';
 import { type OneProcess } from './one-process.js';
 
 /** Services of the roles for the API and the reactions. */
@@ -66,8 +66,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   const relay = new ResponseRelay();
 
   const streams = await startStreamReadModels(own, onFailure);
-  const runs = await recordRuns({ ...plane.engines, logger: own.logger });
-  own.closing('run history', () => runs.close());
+  const runs = await keepRunHistory(own);
   own.countBacklog('run_history', () => runs.backlog());
   const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress });
   const router = await startRouterRole(own, { backlog, table, room });

@@ -1,11 +1,11 @@
 import { readModelsApplied } from '#libs/cluster/cluster.js';
 import { LeasedReaders } from '#libs/cluster/leased-readers.js';
-import { recordRuns } from '#libs/workflow-history/index.js';
 import { projections, reactorsOf } from '../contexts.js';
 import { cleanUpPorts, reactorPorts } from '../reactions.js';
 import { readModelsIn, streamReadModels } from '../read-models.js';
 import { type Role } from '../role.js';
 import { watchReaders } from '../stopped-readers.js';
+import { keepRunHistory } from './run-history.js';
 
 /** Every read model and every reaction of the contexts. */
 export const leasedReaders = (
@@ -30,12 +30,11 @@ export const leasedReaders = (
 
 /** Role `projector`, step 6 of the path of an event: read models and reactions. */
 export const startProjectorRole = async (role: Role): Promise<void> => {
-  const { metrics, readiness, reporter, closing, plane, logger } = role;
+  const { metrics, readiness, reporter, closing } = role;
   const readers = leasedReaders(role);
   readers.start();
   closing('read models', () => readers.close());
-  const runs = await recordRuns({ ...plane.engines, logger });
-  closing('run history', () => runs.close());
+  const runs = await keepRunHistory(role);
 
   reporter.follows(() => readers.position());
   watchReaders({ metrics, readiness }, () => readers.status());

@@ -10,7 +10,16 @@ import * as samples from '#libs/workflow-runs/testing/run-samples.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { runParts } from './run-parts.js';
 
-export const RUN_HISTORY_PARTS = ['changes', 'pages', 'filters', 'words', 'ids', 'removal', 'restart'] as const;
+export const RUN_HISTORY_PARTS = [
+  'changes',
+  'pages',
+  'filters',
+  'words',
+  'ids',
+  'surplus',
+  'removal',
+  'restart',
+] as const;
 
 export const describeRunHistory = (name: string, make: MakeHarness<RunHistory>): void =>
   runParts(`RunHistory: ${name}`, RUN_HISTORY_PARTS, parts, make);
@@ -231,6 +240,41 @@ const parts: Record<(typeof RUN_HISTORY_PARTS)[number], Part<RunHistory>> = {
     it('are none of an empty history', async () => {
       for await (const id of store().ids()) throw new Error(`${id} is there`);
       expect(await idsIn(store())).toEqual([]);
+    });
+  },
+  surplus: (store) => {
+    /** `run_1` ends at 2,000, `run_2` at 3,000 and so on. */
+    const ended = (count: number, of: Partial<RunOrigin> = {}): RunChange[] =>
+      Array.from({ length: count }, (_, n) =>
+        changesOf({ id: `run_${n + 1}`, ...of }, start(1_001), fail(1_000 * (n + 2), 1, 'E_X')),
+      ).flat();
+    const waits = changesOf({ id: 'run_waits', arrivedAt: 1 }, start(2));
+
+    it('of a workflow is each ended run after the newest, and no unfinished one', async () => {
+      await store().apply([...waits, ...ended(5), ...failed({ id: 'run_other', workflowId: 'p_2' })]);
+      const beyond = (runs: number, limit = 9) => store().surplus({ workflowId: 'p_1', runs, since: 0 }, limit);
+      expect([...(await beyond(3))].sort()).toEqual(['run_1', 'run_2']);
+      expect(await beyond(5)).toEqual([]);
+      expect([...(await beyond(0))].sort()).toEqual(['run_1', 'run_2', 'run_3', 'run_4', 'run_5']);
+      expect(await beyond(0, 2)).toHaveLength(2);
+    });
+    it('of a workflow is each run that ended before a time, whatever the number', async () => {
+      await store().apply([...waits, ...ended(3)]);
+      const before = (since: number, runs = 9) => store().surplus({ workflowId: 'p_1', runs, since }, 9);
+      expect([...(await before(4_000))].sort()).toEqual(['run_1', 'run_2']);
+      expect([...(await before(3_000, 1))].sort()).toEqual(['run_1', 'run_2']);
+      expect(await before(2_000)).toEqual([]);
+    });
+    it('of a workspace is as many of the first ended runs as bring its bytes down', async () => {
+      const of = { id: 'run_big', arrivedAt: 500 };
+      const big = succeed(1_002, 1, { kind: 'exit', reason: 'x'.repeat(100_000) });
+      await store().apply([...waits, ...changesOf(of, start(1_001), big), ...ended(3)]);
+      const beyond = (bytes: number, limit = 9) => store().surplus({ workspaceId: 'o_1', bytes }, limit);
+      expect(await beyond(1_000_000)).toEqual([]);
+      expect(await beyond(100_000)).toEqual(['run_big']);
+      expect(await beyond(0)).toHaveLength(4);
+      expect(await beyond(0, 2)).toHaveLength(2);
+      expect(await store().surplus({ workspaceId: 'o_2', bytes: 0 }, 9)).toEqual([]);
     });
   },
   removal: (store) => {

@@ -31,27 +31,39 @@ export interface RecordsContext {
   readonly plan: RunPlan;
   readonly context: RunContext;
   readonly now: number;
+  /** Whether ended runs of the workflow are kept, unless their caller asked otherwise. */
+  readonly keepsRuns: boolean;
 }
 
 /** Records of one commit of a run: its change for the history, and its errors for listeners of `$errors`. */
 export const recordsOf = (changed: ChangedRun, context: RecordsContext): readonly LogRecord[] => [
-  changeRecord(changed, context.topics),
+  changeRecord(changed, context),
   ...changed.emits.map((emit) => emitRecord(changed, emit, context)),
   ...errorsOf(changed).map((error) => errorRecord(changed, error, context)),
 ];
 
-const changeRecord = ({ run, version, before, after }: ChangedRun, topics: TopicPolicy): LogRecord => {
+/** Marks what is delivered and not listed, as of a run whose source does not store. */
+const nostoreOf = ({ after }: ChangedRun, { keepsRuns }: RecordsContext): Pick<EmitHeaders, 'nostore'> =>
+  keepsRuns && originOf(after).nostore !== true ? {} : { nostore: '1' };
+
+const changeRecord = (changed: ChangedRun, context: RecordsContext): LogRecord => {
+  const { run, version, before, after } = changed;
+  const { topics } = context;
   const { workflowId, ownerId } = originOf(after);
-  const change = runChangeOf({ runId: run, workflowId, workspaceId: ownerId, version }, before, after);
+  const { nostore } = nostoreOf(changed, context);
+  const of = { runId: run, workflowId, workspaceId: ownerId, version };
+  const change = runChangeOf({ ...of, ...(nostore ? { nostore: true } : {}) }, before, after);
   return { topic: topics.runs(workflowId), key: workflowId, headers: {}, value: JSON.stringify(change) };
 };
 
 /** A test is listed, and reaches no listener. */
 const emitRecord = (
-  { run, after }: ChangedRun,
+  changed: ChangedRun,
   { execution, index, event }: RunDraft['emits'][number],
-  { topics, eventIds, now }: RecordsContext,
+  context: RecordsContext,
 ): LogRecord => {
+  const { run, after } = changed;
+  const { topics, eventIds, now } = context;
   const { workflowId, ownerId, arrivedAt, hops, test } = originOf(after);
   const headers: EmitHeaders = {
     kind: 'emit',
@@ -61,6 +73,7 @@ const emitRecord = (
     channel: '',
     emit: emitIds(`${run}/${execution}`, arrivedAt)(index),
     hops: String(hops),
+    ...nostoreOf(changed, context),
     ...(test ? ({ test: '1', notrigger: '1' } as const) : {}),
   };
   return { topic: topics.emits(workflowId), key: workflowId, headers, value: event };
@@ -87,10 +100,12 @@ const errorsOf = ({ facts, after }: ChangedRun): readonly Failure[] => {
 };
 
 const errorRecord = (
-  { run, after }: ChangedRun,
+  changed: ChangedRun,
   { namespace, error, at, execution }: Failure,
-  { topics, eventIds, plan, context, now }: RecordsContext,
+  recorded: RecordsContext,
 ): LogRecord => {
+  const { run, after } = changed;
+  const { topics, eventIds, plan, context, now } = recorded;
   const { workflowId, ownerId, arrivedAt, hops } = originOf(after);
   const { name, message, code, stack } = error;
   const headers: EmitHeaders = {
@@ -102,6 +117,7 @@ const errorRecord = (
     emit: emitIds(`${run}/errors`, arrivedAt)(execution),
     hops: String(hops),
     fault: faultId(name, message),
+    ...nostoreOf(changed, recorded),
   };
   const cellId = plan.steps.find((step) => step.namespace === namespace)?.id ?? null;
   const detail = { code, name, message, stack, ts: new Date(at).toISOString(), cellId, namespace, ...causesOf(error) };

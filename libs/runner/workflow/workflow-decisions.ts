@@ -113,6 +113,7 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
         plan,
         context: runContext(state, workflow.name),
         now: this.options.deps.clock.now(),
+        keepsRuns: workflow.settings.dataRetention !== 'none',
       }),
     };
   }

@@ -106,6 +106,7 @@ const arrivalOf = (invocation: Invocation, now: number): RunInput => {
       sourceType: SOURCE_TYPES[kind as keyof typeof SOURCE_TYPES],
       test,
       verified: headers.verified === '1',
+      ...(headers.nostore === '1' ? { nostore: true as const } : {}),
       replayOf: null,
       replayFrom: null,
       replayedBy: null,

@@ -19,7 +19,7 @@ import { type LogFollower, type Replies, type RunnerLogger, type RunnerMetrics }
 /** Settings of a workflow that its runs need (docs/reference/workflows.md#settings). */
 export type RunSettings = Pick<
   WorkflowSettings,
-  'timeoutSeconds' | 'concurrency' | 'holdSlot' | 'throttle' | 'queueSize' | 'autoRetry'
+  'timeoutSeconds' | 'concurrency' | 'holdSlot' | 'throttle' | 'queueSize' | 'autoRetry' | 'dataRetention'
 >;
 
 export interface RunnableWorkflow extends Pick<Workflow, 'id' | 'workspaceId' | 'name' | 'active' | 'deploymentId'> {

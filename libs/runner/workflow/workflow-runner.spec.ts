@@ -60,6 +60,20 @@ describe('a workflow', () => {
     ]);
   });
 
+  it('71: says what is not to be kept: a run and its errors of a workflow that keeps none, or by x-pd-nostore', async () => {
+    const marksOf = async (settings: { dataRetention: 'none' | null }, headers: { nostore?: '1' }) => {
+      const installation = new WorkflowInstallation([step('a')], settings);
+      const { runner } = await installation.process(() => failed());
+      await runner.accept([installation.event(0, headers)]);
+      await until(() => installation.statusOf(0) === 'failed');
+      const errors = installation.journal.records.filter(({ headers: { channel } }) => channel === '$errors');
+      return [installation.changesOf(0).at(-1)?.nostore, errors.map((error) => error.headers['nostore'])];
+    };
+    expect(await marksOf({ dataRetention: 'none' }, {})).toEqual([true, ['1']]);
+    expect(await marksOf({ dataRetention: null }, { nostore: '1' })).toEqual([true, ['1']]);
+    expect(await marksOf({ dataRetention: null }, {})).toEqual([undefined, [undefined]]);
+  });
+
   it('emits what a step sends, also one that failed', async () => {
     const emit = { kind: 'emit', event: '{"a":1}' } as const;
     const sent = { sends: [{ kind: 'emit', bytes: 7 }] } as const;

@@ -1,15 +1,24 @@
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { PARTS, type RunHead, type RunState } from '#libs/workflow-runs/run-state.js';
-import { applyChanges, fieldsOf, type RecordedRun, type RunWrite } from '#libs/workflow-history/recorded-run.js';
+import {
+  applyChanges,
+  fieldsOf,
+  firstOf,
+  type RecordedRun,
+  type RunWrite,
+  type SizedRun,
+} from '#libs/workflow-history/recorded-run.js';
 import {
   type ListedRun,
   MOST_COUNTED,
   type RunHistory,
   type RunPage,
   type RunQuery,
+  type RunSurplus,
 } from '#libs/workflow-history/run-history.js';
 import { type HistoryWrite } from '../writer/ops.js';
 import { nextTurn } from '../yielding.js';
+import { surplusRunsSql, surplusWorkspaceSql } from './history-surplus.js';
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { type Writer } from '../writer/writer.js';
 import { isUpwards, type ListScope, pageSql, placeText, ROW, scopeWord, type Sql, totalSql } from './history-pages.js';
@@ -83,6 +92,17 @@ export class EmbeddedRunHistory implements RunHistory {
       after = last.id;
       await nextTurn();
     }
+  }
+
+  async surplus(of: RunSurplus, limit: number): Promise<readonly string[]> {
+    if ('workflowId' in of) {
+      const [old, tooMany] = surplusRunsSql(of, limit);
+      const ids = [...this.all<{ id: string }>(old), ...this.all<{ id: string }>(tooMany)].map(({ id }) => id);
+      return ids.slice(0, limit);
+    }
+    const { bytesOf, oldestOf } = surplusWorkspaceSql(of.workspaceId, limit);
+    const bytes = this.all<{ bytes: number | null }>(bytesOf)[0]?.bytes ?? 0;
+    return bytes > of.bytes ? firstOf(this.all<SizedRun>(oldestOf), bytes - of.bytes) : [];
   }
 
   async remove(ids: readonly string[]): Promise<void> {

@@ -9,7 +9,7 @@ export const FILES: readonly FileName[] = ['events', 'data', 'read'];
 export const synchronousOf = (file: FileName): 'FULL' | 'NORMAL' => (file === 'read' ? 'NORMAL' : 'FULL');
 
 /** Number of the schema of all files. Raise it when the tables of one change. */
-export const SCHEMA = 4;
+export const SCHEMA = 5;
 
 const EVENTS = `
   CREATE TABLE events(
@@ -86,6 +86,7 @@ const DATA = `
     ON run_history(workflow, place, state, test) WHERE state <> 'succeeded';
   CREATE INDEX run_history_not_succeeded_by_workspace
     ON run_history(workspace, place, state, test) WHERE state <> 'succeeded';
+  CREATE INDEX run_history_by_end ON run_history(workflow, ended) WHERE ended IS NOT NULL;
   CREATE INDEX run_history_by_trace ON run_history(trace) WHERE trace <> id;
   CREATE INDEX run_history_by_replayed ON run_history(replay_of) WHERE replay_of IS NOT NULL;
   CREATE TABLE run_history_texts(

@@ -2,7 +2,13 @@ import { type Collection, type Db, type Filter } from 'mongodb';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { PARTS, type RunHead, type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
-import { applyChanges, fieldsOf, type RecordedRun, type RunWrite } from '#libs/workflow-history/recorded-run.js';
+import {
+  applyChanges,
+  fieldsOf,
+  firstOf,
+  type RecordedRun,
+  type RunWrite,
+} from '#libs/workflow-history/recorded-run.js';
 import {
   type ListedRun,
   MOST_COUNTED,
@@ -10,6 +16,7 @@ import {
   type RunHistory,
   type RunPage,
   type RunQuery,
+  type RunSurplus,
 } from '#libs/workflow-history/run-history.js';
 import { DURABLE } from '../durable.js';
 import { ensureIndexes } from '../ensure-indexes.js';
@@ -56,6 +63,7 @@ interface TextDocument {
 type Listed = Pick<RunDocument, '_id' | 'workflow' | 'workspace' | 'version' | 'place' | 'head' | 'origin' | 'end'>;
 const LISTED = { workflow: 1, workspace: 1, version: 1, place: 1, head: 1, origin: 1, end: 1 } as const;
 const STORED = { ...LISTED, summaries: 1 } as const;
+const ENDED: readonly RunStatus[] = ['succeeded', 'exited', 'failed', 'cancelled'];
 /** Runs, or texts, of one request. */
 const AT_ONCE = 500;
 
@@ -79,6 +87,8 @@ export class MongoRunHistory implements RunHistory {
       { name: 'workspace_state', key: { workspace: 1, state: 1, ...order } },
       { name: 'workflow_words', key: { workflow: 1, words: 1, ...order } },
       { name: 'workspace_words', key: { workspace: 1, words: 1, ...order } },
+      { name: 'workflow_ended', key: { workflow: 1, ended: -1 } },
+      { name: 'workspace_bytes', key: { workspace: 1, bytes: 1 } },
       { name: 'trace', key: { trace: 1 } },
       { name: 'replayed', key: { replayOf: 1 }, sparse: true },
     ]);
@@ -126,6 +136,31 @@ export class MongoRunHistory implements RunHistory {
   async *ids(): AsyncIterable<string> {
     const found = this.runs.find({}, { projection: { _id: 1 } }).sort({ _id: 1 });
     for await (const { _id } of found) yield _id;
+  }
+
+  async surplus(of: RunSurplus, limit: number): Promise<readonly string[]> {
+    if ('workspaceId' in of) return this.beyondBytes(of, limit);
+    const ended = async (since: { $gte: number } | { $lt: number }, skip: number): Promise<readonly string[]> => {
+      const found = this.runs.find({ workflow: of.workflowId, ended: since }, { projection: { _id: 1 } });
+      return (await found.sort({ ended: -1 }).skip(skip).limit(limit).toArray()).map(({ _id }) => _id);
+    };
+    const old = await ended({ $lt: of.since }, 0);
+    return old.length < limit ? [...old, ...(await ended({ $gte: of.since }, of.runs))].slice(0, limit) : old;
+  }
+
+  private async beyondBytes(
+    { workspaceId: workspace, bytes }: Extract<RunSurplus, { workspaceId: string }>,
+    limit: number,
+  ): Promise<readonly string[]> {
+    const sum = { $group: { _id: null, bytes: { $sum: '$bytes' } } };
+    const [all] = await this.runs.aggregate<{ bytes: number }>([{ $match: { workspace } }, sum]).toArray();
+    if (!all || all.bytes <= bytes) return [];
+    const found = this.runs.find({ workspace, state: { $in: ENDED } }, { projection: { bytes: 1 } });
+    const oldest = await found.sort({ place: 1 }).limit(limit).toArray();
+    return firstOf(
+      oldest.map(({ _id: id, bytes: size }) => ({ id, bytes: size })),
+      all.bytes - bytes,
+    );
   }
 
   async remove(ids: readonly string[]): Promise<void> {

@@ -68,6 +68,7 @@ const SETTINGS: RunSettings = {
   holdSlot: false,
   throttle: null,
   queueSize: 100,
+  dataRetention: null,
   autoRetry: null,
 };
 
