@@ -71,9 +71,10 @@ const portsOf = (options: ApiOptions): ModulePorts => {
   const { engines, views, clock, handleCommand, upcasters, usage } = plane;
   const { blobs } = engines;
   const auths = authsOf(options);
-  const { manualRuns, appEvents } = options;
+  const { manualRuns, appEvents, workflowInvokes } = options;
   const actions = actionRunner(options, auths);
-  const starting = startingRuns(quotaKeeper(config, plane, options.log), { manualRuns, appEvents, actions });
+  const keeper = quotaKeeper(config, plane, options.log);
+  const starting = startingRuns(keeper, { manualRuns, appEvents, workflowInvokes, actions });
   return {
     ...engines,
     ...streamPorts(options),
@@ -102,6 +103,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     endpointUrls: urls,
     manualRuns: starting.manualRuns,
     appEvents: starting.appEvents,
+    workflowInvokes: starting.workflowInvokes,
     runner: starting.actions,
     accounts: views.accounts,
     variables: views.variables,

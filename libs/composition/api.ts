@@ -15,12 +15,13 @@ import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type DomainError } from '#libs/kernel/domain-error.js';
 import { appEvents } from '#libs/ingress/app-events.js';
 import { manualRuns } from '#libs/ingress/manual-runs.js';
+import { workflowInvokes } from '#libs/ingress/workflow-invokes.js';
 import { tickEvent } from '#libs/scheduling/tick-event.js';
 import { type AppEvents, type EndpointUrls, type ManualRuns } from '#libs/sources/index.js';
 import { type HookRunner, propsOf, type SourceTopics } from '#libs/sources/published.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type WebhookTopics } from '#libs/webhooks/index.js';
-import { type RunSteering } from '#libs/workflow-history/index.js';
+import { type RunSteering, type WorkflowInvokes } from '#libs/workflow-history/index.js';
 import { type DefinitionReader } from '#libs/workflows/index.js';
 import { ApiModule } from './api.module.js';
 import { httpObserver, type Logger, type Metrics, type Readiness } from '#libs/telemetry/index.js';
@@ -37,6 +38,7 @@ export interface ApiOptions {
   readonly manualRuns: ManualRuns;
   readonly runSteering: RunSteering;
   readonly appEvents: AppEvents;
+  readonly workflowInvokes: WorkflowInvokes;
   readonly sourceTopics: SourceTopics;
   readonly webhookTopics: WebhookTopics;
   readonly appliedEvents: AppliedRecords;
@@ -79,6 +81,13 @@ export const manualRunsOf = (
     },
   });
 };
+
+/** Invokes workflows, whose answers arrive through `relay`. */
+export const workflowInvokesOf = (
+  { plane, topics }: Pick<ApiOptions, 'plane' | 'topics'>,
+  relay: ResponseRelay,
+  door: Door,
+): WorkflowInvokes => workflowInvokes({ log: plane.engines.log, clock: plane.clock, topics, relay, door });
 
 /** Passes events of apps to the sources that accept them. */
 export const appEventsOf = (

@@ -17,7 +17,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { type OnSettled } from '#libs/stream-log/stream-log.js';
 import { createLogger, Metrics, NestLogger, Readiness } from '#libs/telemetry/index.js';
 import { bootstrap, setUpUser } from '#libs/tenancy/index.js';
-import { appEventsOf, type ApiOptions, createApi, manualRunsOf } from './api.js';
+import { appEventsOf, type ApiOptions, createApi, manualRunsOf, workflowInvokesOf } from './api.js';
 import { startControlPlane, type WholeControlPlane } from './control-plane.js';
 import { endpointUrls } from './start.js';
 import { type Engines } from './engines.js';
@@ -103,6 +103,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
     hookRunner: { runHook: async () => ({ status: 'ok', logs: [] }), operationEnded: forget },
     manualRuns: manualRunsOf(parts, new ResponseRelay(), door),
     runSteering: { steer: unused },
+    workflowInvokes: workflowInvokesOf(parts, new ResponseRelay(), door),
     appEvents: appEventsOf(parts, door),
     sourceTopics: sourceTopics({ log, topics, journal: engines.journal, ticks: engines.ticks, delayed, due, forget }),
     webhookTopics: webhookTopics(log, topics, due),

@@ -13,6 +13,7 @@ export const queriesOnly: Pick<
   | 'manualRuns'
   | 'runSteering'
   | 'appEvents'
+  | 'workflowInvokes'
   | 'sourceTopics'
   | 'appliedEvents'
   | 'inspector'
@@ -25,6 +26,7 @@ export const queriesOnly: Pick<
   manualRuns: { run: elsewhere },
   runSteering: { steer: elsewhere },
   appEvents: { send: elsewhere },
+  workflowInvokes: { invoke: elsewhere },
   sourceTopics: { create: elsewhere, remove: elsewhere },
   appliedEvents: { waitApplied: elsewhere },
   inspector: { inspect: elsewhere },

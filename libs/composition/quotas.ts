@@ -4,6 +4,7 @@ import { type ActionRunner } from '#libs/actions/published.js';
 import { type AppEvents, type ManualRuns } from '#libs/sources/index.js';
 import { QuotaKeeper } from '#libs/tenancy/index.js';
 import { type Logger } from '#libs/telemetry/index.js';
+import { type WorkflowInvokes } from '#libs/workflow-history/index.js';
 import { type ControlPlane } from './control-plane.js';
 
 export const quotaKeeper = (config: Config, { usage, clock }: ControlPlane, logger: Logger): QuotaKeeper =>
@@ -31,11 +32,15 @@ export const withinQuotas = (keeper: QuotaKeeper): Admission => ({
 interface StartsRuns {
   readonly manualRuns: ManualRuns;
   readonly appEvents: AppEvents;
+  readonly workflowInvokes: WorkflowInvokes;
   readonly actions: ActionRunner;
 }
 
 /** The ways in which a request to the API starts a run, each refused beyond a quota. */
-export const startingRuns = (keeper: QuotaKeeper, { manualRuns, appEvents, actions }: StartsRuns): StartsRuns => ({
+export const startingRuns = (
+  keeper: QuotaKeeper,
+  { manualRuns, appEvents, workflowInvokes, actions }: StartsRuns,
+): StartsRuns => ({
   manualRuns: {
     run: async (sourceId, workspaceId, event, wait) => {
       await keeper.mustHaveLeft(workspaceId);
@@ -46,6 +51,12 @@ export const startingRuns = (keeper: QuotaKeeper, { manualRuns, appEvents, actio
     send: async (event) => {
       await keeper.mustHaveLeft(event.workspaceId);
       return appEvents.send(event);
+    },
+  },
+  workflowInvokes: {
+    invoke: async (call) => {
+      await keeper.mustHaveLeft(call.workspaceId);
+      return workflowInvokes.invoke(call);
     },
   },
   actions: {

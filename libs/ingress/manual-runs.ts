@@ -32,20 +32,10 @@ export interface ManualRunResult {
 /** Publishes manual runs, which take the path of all invocations (docs/reference/component-model.md#manual-run). */
 export const manualRuns = (deps: ManualRunsDependencies) => ({
   async run(sourceId: string, workspaceId: string, event: unknown, wait: boolean): Promise<ManualRunResult> {
-    const refusal = deps.door?.refusal(sourceId, workspaceId);
-    if (refusal) throw refusedAtDoor(refusal, refusal.text);
+    mayEnter(deps.door, sourceId, workspaceId);
     const { log, topics, relay, clock, timeoutMs } = deps;
     const text = event === undefined ? deps.defaultEvent(sourceId) : JSON.stringify(event);
-    const size = bytesAbove(text, EVENT_BYTES);
-    if (size !== undefined)
-      throw new DomainError(
-        'request.too_large',
-        `the event has ${size} bytes, the limit is ${EVENT_BYTES}: send less`,
-        {
-          limit: EVENT_BYTES,
-          actual: size,
-        },
-      );
+    mustFit(text, EVENT_BYTES);
     const invocation = manualInvocation(topics, {
       sourceId,
       workspaceId,
@@ -71,6 +61,20 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
     return { invocationId, ended: outcome !== undefined, observations: outcome ? observationsOf(outcome) : [] };
   },
 });
+
+/** Throws what the door refuses an event with. */
+export const mayEnter = (door: Door | undefined, id: string, workspaceId: string): void => {
+  const refusal = door?.refusal(id, workspaceId);
+  if (refusal) throw refusedAtDoor(refusal, refusal.text);
+};
+
+/** Throws request.too_large for an event above the limit. */
+export const mustFit = (event: string, limit: number): void => {
+  const actual = bytesAbove(event, limit);
+  if (actual === undefined) return;
+  const message = `the event has ${actual} bytes, the limit is ${limit}: send less`;
+  throw new DomainError('request.too_large', message, { limit, actual });
+};
 
 const deleted = (sourceId: string): DomainError =>
   new DomainError('source.not_found', `source ${sourceId} was deleted`);

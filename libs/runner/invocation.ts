@@ -19,7 +19,10 @@ export interface Invocation {
 }
 
 /** Epoch milliseconds that are the same on a repeat, which the time of its record is not. */
-export const timeOf = ({ headers, record }: Pick<Invocation, 'headers' | 'record'>): number =>
+export const timeOf = ({
+  headers,
+  record,
+}: Pick<Invocation, 'headers'> & { readonly record: Pick<StoredRecord, 'timestamp'> }): number =>
   Number(headers.at) || record.timestamp;
 
 /** Receives the unfinished invocations, for another process or a new runner in this one, in lane order. */

@@ -116,7 +116,8 @@ export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent): Inv
 export const manualInvocation = (
   topics: TopicPolicy,
   call: Call & WithEvent & { readonly respond: string },
-): Invocation => invocation(topics, 'manual', newId('inv', call.now), call, call.event);
+  parts: Pick<InvocationHeaders, 'test' | 'trigger'> = {},
+): Invocation => invocation(topics, 'manual', newId('inv', call.now), call, call.event, parts);
 
 /** A hook. `request` is the JSON text of a HookRequest. */
 export const hookInvocation = (

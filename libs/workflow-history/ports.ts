@@ -1,5 +1,6 @@
 import { type Actor } from '#libs/kernel/events.js';
 import { type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
+import { type RunState } from '#libs/workflow-runs/run-state.js';
 
 /** Ports of this context. The composition root provides them under these tokens. */
 
@@ -9,6 +10,7 @@ export const RUN_HISTORY = Symbol('RunHistory');
 export interface RunnableWorkflows {
   /** Undefined when the workflow is unknown or deleted. */
   find(workflowId: string): ShownWorkflow | undefined;
+  idOfExternal(externalId: string, workspaceId: string): string | undefined;
   version(workflowId: string, deploymentId: string): Promise<ShownVersion | undefined>;
 }
 export const RUNNABLE_WORKFLOWS = Symbol('RunnableWorkflows');
@@ -29,8 +31,11 @@ export interface SteeringRequest {
 }
 
 export interface ShownWorkflow {
+  readonly id: string;
   readonly workspaceId: string;
   readonly name: string;
+  readonly active: boolean;
+  readonly settings: { readonly timeoutSeconds: number | null };
   readonly deploymentId: string;
 }
 
@@ -42,3 +47,25 @@ export interface ShownStep {
   readonly namespace: string;
   readonly id: string;
 }
+
+/** Starts runs of workflows. */
+export interface WorkflowInvokes {
+  /**
+   * Resolves once the event is durable. Throws workflow.not_found, request.too_large, and what the server refuses events
+   * of the workflow with.
+   */
+  invoke(call: {
+    readonly workflowId: string;
+    readonly workspaceId: string;
+    readonly event: unknown;
+    readonly test: boolean;
+    /** How long the caller waits for what `$.respond` gives. Undefined: it does not. */
+    readonly waitMs: number | undefined;
+  }): Promise<{
+    /** The run as it arrived. */
+    readonly run: RunState;
+    /** Resolves once the caller has its answer, or has waited for its time. Never rejects. */
+    readonly answered: Promise<unknown>;
+  }>;
+}
+export const WORKFLOW_INVOKES = Symbol('WorkflowInvokes');

@@ -13,6 +13,7 @@ import {
   text,
   type TypeOf,
 } from '#libs/http/reply-schema.js';
+import { type HttpReply } from '#libs/component-model/run-output.js';
 import { truncateEvent } from '#libs/http/truncate-event.js';
 import { runRecord, stepRecords } from '#libs/workflow-runs/run-record.js';
 import { type NamedSteps } from '#libs/workflow-runs/run-plan.js';
@@ -29,6 +30,8 @@ const actor = (what: string) =>
   nullable(object({ user_id: text('User'), api_key_id: nullable(text('Null without a key')) }, what));
 const TRUNCATED = optional(oneOf([true], 'Only when a value is shortened'));
 const moment = (what: string) => nullable(milliseconds(what));
+
+const RESPONSE = { status: integer('HTTP status'), sent_at_ms: moment('When it was sent') };
 
 /** Fields as in docs/reference/workflows.md#run-record. */
 const RUN = {
@@ -66,9 +69,7 @@ const RUN = {
   error: nullable(record('Of a failed run')),
   exit_reason: nullable(text('Of `$.flow.exit`')),
   cancel_reason: nullable(oneOf(['api', 'cancel_url', 'suspend_timeout', 'deactivated'], 'What cancelled it')),
-  response: nullable(
-    object({ status: integer('HTTP status'), sent_at_ms: moment('When it was sent') }, 'What its caller got'),
-  ),
+  response: nullable(object(RESPONSE, 'What its caller got')),
   cancelled_by: actor('Who cancelled it'),
   resumed_by: actor('Who ended its last wait'),
   replayed_by: actor('Who replayed it'),
@@ -105,6 +106,23 @@ export const WholeRunReply = named('WholeWorkflowRun', {
   truncated: TRUNCATED,
 });
 export type WholeRunRecord = TypeOf<typeof WholeRunReply>;
+
+/** A run whose caller waits for it. Values are whole. */
+export const AnsweredRunReply = named('AnsweredWorkflowRun', {
+  ...WholeRunReply.fields,
+  response: nullable(
+    object(
+      {
+        ...RESPONSE,
+        headers: optional(record('Headers of the response')),
+        body: optional(text('Its body, in base64 when `base64` is true')),
+        base64: optional(boolean('Whether the body is in base64')),
+      },
+      'What `$.respond` gave',
+    ),
+  ),
+});
+export type AnsweredRunRecord = TypeOf<typeof AnsweredRunReply>;
 
 /** Shortens values of one record, and remembers whether it did. */
 class Shortening {
@@ -159,6 +177,15 @@ export const wholeRunRecord = (
     steps: stepRecords(steps, state).map((step) => stepRecord(step, expand)),
     ...short.mark(),
   };
+};
+
+/** The whole run, with the response that its steps gave. */
+export const answeredRunRecord = (run: ListedRun, shown: Shown): AnsweredRunRecord => {
+  const whole = wholeRunRecord(run, shown, true);
+  const text = run.state.parts[PARTS.reply];
+  if (!whole.response || text === undefined) return whole;
+  const { headers, body, base64 } = JSON.parse(text) as HttpReply;
+  return { ...whole, response: { ...whole.response, headers, body, base64 } };
 };
 
 export const stepRecord = (step: ReturnType<typeof stepRecords>[number], expand: boolean): RunStepRecord => {

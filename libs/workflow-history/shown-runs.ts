@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller } from '#libs/http/callers.js';
+import { workspaceOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
@@ -14,6 +15,9 @@ import {
 import { type ListedRun, type RunHistory } from './run-history.js';
 import { type Shown } from './run-reply.js';
 
+/** Begins an external id in a path. */
+const EXTERNAL = 'ext:';
+
 /** Finds runs of the caller's workspaces, and what records show of their workflows. */
 @Injectable()
 export class ShownRuns {
@@ -22,8 +26,11 @@ export class ShownRuns {
     @Inject(RUNNABLE_WORKFLOWS) private readonly workflows: RunnableWorkflows,
   ) {}
 
-  /** Throws workflow.not_found, also for a workflow of another workspace. */
-  workflow(id: string, caller: Caller): ShownWorkflow {
+  /** Throws workflow.not_found, also for a workflow of another workspace, and workspace.required for an external id. */
+  workflow(w: string, caller: Caller): ShownWorkflow {
+    const id = w.startsWith(EXTERNAL)
+      ? (this.workflows.idOfExternal(w.slice(EXTERNAL.length), workspaceOf(caller)) ?? w)
+      : w;
     const found = isIdOf('p', id) ? this.workflows.find(id) : undefined;
     if (found && caller.workspaceIds.includes(found.workspaceId)) return found;
     throw new DomainError('workflow.not_found', `there is no workflow ${shownId(id)}${otherKindHint(id, 'p')}`, {

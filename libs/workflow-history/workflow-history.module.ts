@@ -1,8 +1,19 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { type Clock } from '#libs/kernel/clock.js';
+import { CLOCK } from '#libs/kernel/tokens.js';
 import { DeleteRunController } from './delete-run/delete-run.controller.js';
 import { GetRunController } from './get-run/get-run.controller.js';
+import { InvokeWorkflowController } from './invoke-workflow/invoke-workflow.controller.js';
 import { ListRunsController } from './list-runs/list-runs.controller.js';
-import { RUN_HISTORY, RUN_STEERING, RUNNABLE_WORKFLOWS, type RunnableWorkflows, type RunSteering } from './ports.js';
+import {
+  RUN_HISTORY,
+  RUN_STEERING,
+  RUNNABLE_WORKFLOWS,
+  type RunnableWorkflows,
+  type RunSteering,
+  WORKFLOW_INVOKES,
+  type WorkflowInvokes,
+} from './ports.js';
 import { type RunHistory } from './run-history.js';
 import { ShownRuns } from './shown-runs.js';
 import { SteerRunController } from './steer-run/steer-run.controller.js';
@@ -11,10 +22,18 @@ export interface WorkflowHistoryPorts {
   readonly runHistory: RunHistory;
   readonly runnableWorkflows: RunnableWorkflows;
   readonly runSteering: RunSteering;
+  readonly workflowInvokes: WorkflowInvokes;
+  readonly clock: Clock;
 }
 
 @Module({
-  controllers: [ListRunsController, GetRunController, DeleteRunController, SteerRunController],
+  controllers: [
+    ListRunsController,
+    GetRunController,
+    DeleteRunController,
+    SteerRunController,
+    InvokeWorkflowController,
+  ],
   providers: [ShownRuns],
 })
 export class WorkflowHistoryModule {
@@ -25,6 +44,8 @@ export class WorkflowHistoryModule {
         { provide: RUN_HISTORY, useValue: ports.runHistory },
         { provide: RUN_STEERING, useValue: ports.runSteering },
         { provide: RUNNABLE_WORKFLOWS, useValue: ports.runnableWorkflows },
+        { provide: WORKFLOW_INVOKES, useValue: ports.workflowInvokes },
+        { provide: CLOCK, useValue: ports.clock },
       ],
     };
   }

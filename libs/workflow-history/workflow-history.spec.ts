@@ -1,14 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { enginesForEach } from '#libs/engines/embedded/testing/engines-for-each.js';
+import { systemClock } from '#libs/kernel/clock.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
-import { cancel, fail, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
-import { type RunSteering } from './ports.js';
+import { arrive, cancel, fail, origin, start, stateOf, succeed } from '#libs/workflow-runs/testing/run-samples.js';
+import { type RunSteering, type WorkflowInvokes } from './ports.js';
 import { recordRuns } from './record-runs.js';
 import { WorkflowHistoryModule } from './workflow-history.module.js';
 
@@ -20,13 +21,15 @@ afterEach(async () => {
 const engines = enginesForEach('run-history');
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 
+const LIVE = { active: true, settings: { timeoutSeconds: null } };
+
 /** The API of runs over embedded engines. The user of its key is in workspace o_1, and p_gone is deleted. */
 const world = async () => {
   const { log, runHistory } = await engines.open();
   const workflows = new Map([
-    ['p_1', { workspaceId: 'o_1', name: 'Orders', deploymentId: 'd_1' }],
-    ['p_2', { workspaceId: 'o_1', name: 'Mails', deploymentId: 'd_2' }],
-    ['p_other', { workspaceId: 'o_2', name: 'Secret', deploymentId: 'd_3' }],
+    ['p_1', { id: 'p_1', workspaceId: 'o_1', name: 'Orders', deploymentId: 'd_1', ...LIVE }],
+    ['p_2', { id: 'p_2', workspaceId: 'o_1', name: 'Mails', deploymentId: 'd_2', ...LIVE }],
+    ['p_other', { id: 'p_other', workspaceId: 'o_2', name: 'Secret', deploymentId: 'd_3', ...LIVE }],
   ]);
   for (const id of ['p_1', 'p_2', 'p_other', 'p_gone'])
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
@@ -41,6 +44,8 @@ const world = async () => {
   });
   const runnableWorkflows = {
     find: (id: string) => workflows.get(id),
+    idOfExternal: (externalId: string, workspaceId: string) =>
+      workspaceId === 'o_1' && externalId === 'orders' ? 'p_1' : undefined,
     version: async (_: string, deploymentId: string) => (deploymentId === 'd_1' ? ab : undefined),
   };
   const asked: object[] = [];
@@ -52,8 +57,26 @@ const world = async () => {
       return runner.answers();
     },
   };
+  const invoked: object[] = [];
+  const workflowInvokes: WorkflowInvokes = {
+    invoke: async (call) => {
+      invoked.push(call);
+      return {
+        run: stateOf(ab, arrive({ origin: { ...origin, id: 'run_9', ownerId: 'o_1' } })),
+        answered: Promise.resolve(),
+      };
+    },
+  };
   const app = await httpTestApp({
-    imports: [WorkflowHistoryModule.forRoot({ runHistory, runnableWorkflows, runSteering })],
+    imports: [
+      WorkflowHistoryModule.forRoot({
+        runHistory,
+        runnableWorkflows,
+        runSteering,
+        workflowInvokes,
+        clock: systemClock,
+      }),
+    ],
   });
   closing.push(
     () => runs.close(),
@@ -73,7 +96,7 @@ const world = async () => {
     }
   };
   const idsOf = async (path: string): Promise<unknown[]> => itemsOf(await call('get', path)).map((item) => item['id']);
-  return { asked, call, happened, runner, idsOf, publish, said, workflows };
+  return { asked, call, happened, runner, idsOf, invoked, publish, said, workflows };
 };
 
 const run = (n: number, more: object = {}) => ({ id: `run_${n}`, arrivedAt: 1_700_000_000_000 + n * 1_000, ...more });
@@ -202,7 +225,7 @@ describe('a run', () => {
 
   it('shows the steps that have an outcome when its version is not known', async () => {
     const { call, happened, workflows } = await world();
-    workflows.set('p_1', { workspaceId: 'o_1', name: 'Orders', deploymentId: 'd_9' });
+    workflows.set('p_1', { id: 'p_gone', ...LIVE, workspaceId: 'o_1', name: 'Orders', deploymentId: 'd_9' });
     const changes = changesOf(run(1), start(2), succeed(3, 1));
     const draft = changes.map((change) => ({
       ...change,
@@ -222,6 +245,44 @@ describe('a run', () => {
     for (const id of ['run_1', 'run_2', 'run_3', 'dc_1', 'a%2Fb'])
       for (const reply of [await call('get', `/v1/runs/${id}`), await call('delete', `/v1/runs/${id}`)])
         expect([id, reply.status, errorOf(reply).code]).toEqual([id, 404, 'run_not_found']);
+  });
+});
+
+// docs/reference/workflows.md#invoke
+describe('an invocation', () => {
+  it('is answered with the run as it arrived, with the steps that it will have', async () => {
+    const { call, invoked } = await world();
+    const reply = await call('post', '/v1/workflows/ext:orders/invoke?test=true');
+    expect(reply.status).toBe(202);
+    expect(reply.body).toMatchObject({ data: { id: 'run_9', state: 'queued', steps: [{ namespace: 'a' }, {}] } });
+    expect(invoked).toEqual([{ workflowId: 'p_1', workspaceId: 'o_1', event: {}, test: true, waitMs: undefined }]);
+  });
+
+  it('waits a second longer than the workflow may execute, or for the given time', async () => {
+    const { call, happened, invoked } = await world();
+    await happened(...changesOf(run(9), start(2), succeed(3, 1), succeed(4, 2)));
+    const reply = await call('post', '/v1/workflows/p_1/invoke?wait=true');
+    expect([reply.status, reply.body]).toEqual([200, { data: expect.objectContaining({ state: 'succeeded' }) }]);
+    await call('post', '/v1/workflows/p_1/invoke?wait=true&wait_seconds=300');
+    expect(invoked).toMatchObject([{ waitMs: 31_000 }, { waitMs: 300_000 }]);
+    for (const seconds of ['0', '301', '1.5', 'x'])
+      expect((await call('post', `/v1/workflows/p_1/invoke?wait_seconds=${seconds}`)).status).toBe(400);
+  });
+
+  it('is refused for an inactive workflow and for one of another workspace', async () => {
+    const { call, workflows, invoked } = await world();
+    workflows.set('p_1', {
+      id: 'p_1',
+      workspaceId: 'o_1',
+      name: 'Orders',
+      deploymentId: 'd_1',
+      ...LIVE,
+      active: false,
+    });
+    expect(errorOf(await call('post', '/v1/workflows/p_1/invoke'))).toMatchObject({ code: 'workflow_inactive' });
+    for (const w of ['p_other', 'p_none', 'ext:none'])
+      expect(errorOf(await call('post', `/v1/workflows/${w}/invoke`))).toMatchObject({ code: 'workflow_not_found' });
+    expect(invoked).toEqual([]);
   });
 });
 

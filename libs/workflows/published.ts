@@ -175,6 +175,7 @@ export interface RunnableWorkflow {
 export interface RunnableWorkflows {
   /** Undefined for a workflow that is unknown or deleted. */
   find(workflowId: string): RunnableWorkflow | undefined;
+  idOfExternal(externalId: string, workspaceId: string): string | undefined;
   /** Undefined when the workflow is unknown or deleted, or never had this version. */
   version(workflowId: string, deploymentId: string): Promise<DeployedVersion | undefined>;
 }

@@ -22,6 +22,8 @@ interface Row {
 export class WorkflowsView implements LiveView, WorkflowVersions {
   private readonly rows = new Map<string, Row>();
   private readonly endpoints = new Map<string, WorkflowEndpoint>();
+  /** Ids by workspace and external id. */
+  private readonly externals = new Map<string, string>();
   private readonly listeners = new Set<(workflowId: string) => void>();
 
   apply(event: RecordedEvent): void {
@@ -47,6 +49,11 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     const { userId, name, active, deployed } = row.state.workflow;
     const { deploymentId, version, settings } = deployed;
     return { id: workflowId, workspaceId: row.workspaceId, userId, name, active, deploymentId, version, settings };
+  }
+
+  /** Id of the workflow with this external id. */
+  idOfExternal(externalId: string, workspaceId: string): string | undefined {
+    return this.externals.get(externalKey(workspaceId, externalId));
   }
 
   /** Workflows that were deployed and exist. */
@@ -81,12 +88,18 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     if (before?.status === 'exists') {
       const { workflow } = before;
       for (const [key] of endpointsOf(workflow, workspaceId)) this.endpoints.delete(key);
+      const external = externalKey(workspaceId, workflow.externalId ?? '');
+      if (this.externals.get(external) === workflow.workflowId) this.externals.delete(external);
     }
     if (after.status !== 'exists') return;
     const { workflow } = after;
     for (const [key, endpoint] of endpointsOf(workflow, workspaceId)) this.endpoints.set(key, endpoint);
+    if (workflow.externalId !== null)
+      this.externals.set(externalKey(workspaceId, workflow.externalId), workflow.workflowId);
   }
 }
+
+const externalKey = (workspaceId: string, externalId: string): string => `${workspaceId}/${externalId}`;
 
 const endpointsOf = (
   { workflowId, active, deployed }: WorkflowRecord,
@@ -101,6 +114,7 @@ const endpointsOf = (
 /** Reads versions from the blobs that the view knows. */
 export const runnableWorkflows = (view: WorkflowsView, blobs: Pick<BlobStore, 'get'>): RunnableWorkflows => ({
   find: (workflowId) => view.find(workflowId),
+  idOfExternal: (externalId, workspaceId) => view.idOfExternal(externalId, workspaceId),
   version: async (workflowId, deploymentId) => {
     const hash = view.versionHash(workflowId, deploymentId);
     const text = hash === undefined ? undefined : await blobs.get(hash);

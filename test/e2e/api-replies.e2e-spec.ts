@@ -157,6 +157,9 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const body = { name: 'Described', triggers: [{ type: 'http' }, { type: 'manual' }], steps: [step], stesp: [] };
     const { data } = await contract.expect<Data<DescribedWorkflow>>(200, 'POST /v1/workflows', { body });
     const path = { id: data.id };
+    await contract.expect(202, 'POST /v1/workflows/{id}/invoke', { path, body: { event: [1] } });
+    await contract.expect(200, 'POST /v1/workflows/{id}/invoke', { path, body: { wait: true } });
+    await contract.expect(400, 'POST /v1/workflows/{id}/invoke', { path, body: { wait_seconds: 0 } });
     await runsOf(data);
     for (const list of ['event_summaries', '$errors/event_summaries'])
       await contract.expect(200, `GET /v1/workflows/{id}/${list}`, { path });

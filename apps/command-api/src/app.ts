@@ -1,5 +1,5 @@
 import { dataStoresOf } from '#libs/composition/control-plane.js';
-import { appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
+import { appEventsOf, createApi, manualRunsOf, workflowInvokesOf } from '#libs/composition/api.js';
 import { appliedEverywhere } from '#libs/cluster/cluster.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
@@ -76,6 +76,7 @@ runRole('command-api', openDistributed, async (role) => {
     sourceTopics: topicsOfSources,
     manualRuns: manualRunsOf({ config, plane, topics }, relay, door),
     runSteering: steeringOverLog({ log, topics, relay, clock }),
+    workflowInvokes: workflowInvokesOf({ plane, topics }, relay, door),
     appEvents: appEventsOf({ config, plane, topics, log: logger }, door),
     webhookTopics: webhookTopics(log, topics, due),
     appliedEvents: appliedEventsIn(engines, config, logger),

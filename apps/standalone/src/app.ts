@@ -1,5 +1,5 @@
 import { steeringOverLog } from '#libs/runner/workflow/steering-over-log.js';
-import { type ApiOptions, appEventsOf, createApi, manualRunsOf } from '#libs/composition/api.js';
+import { type ApiOptions, appEventsOf, createApi, manualRunsOf, workflowInvokesOf } from '#libs/composition/api.js';
 import { dataStoresOf, startControlPlane, type WholeControlPlane } from '#libs/composition/control-plane.js';
 import { DiskWatch } from '#libs/hosting/disk-watch.js';
 import { type Handler } from '#libs/hosting/http-listener.js';
@@ -124,6 +124,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     hookRunner: roles.runner,
     manualRuns: manualRunsOf({ config, plane, topics }, roles.relay, roles.unread),
     runSteering: steeringOverLog({ log: plane.engines.log, topics, relay: roles.relay, clock: plane.clock }),
+    workflowInvokes: workflowInvokesOf({ plane, topics }, roles.relay, roles.unread),
     appEvents: appEventsOf({ config, plane, topics, log: edge.log }, roles.unread),
     appliedEvents: roles.readModels.event_summaries,
     inspector: sandboxing.inspector,

@@ -3,7 +3,7 @@ import { type StepSend } from '#libs/component-model/step-run.js';
 import { type Actor } from '#libs/kernel/events.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
-import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
+import { type InputOf, type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { type Input } from '../executable.js';
 import { type Invocation, timeOf } from '../invocation.js';
 
@@ -79,9 +79,14 @@ export const meaningOf = (invocation: Invocation, now: number): Meaning => {
   }
 };
 
+type Arriving = Pick<Invocation, 'headers'> & {
+  readonly record: Pick<Invocation['record'], 'value' | 'offset' | 'timestamp'>;
+};
+
 const SOURCE_TYPES = { http: 'HTTP', timer: 'TIMER', emit: 'COMPONENT', manual: 'MANUAL' } as const;
 
-const arrivalOf = (invocation: Invocation, now: number): RunInput => {
+/** What the event of an invocation begins. */
+export const arrivalOf = (invocation: Arriving, now: number): InputOf<'arrive'> => {
   const { headers, record } = invocation;
   const { id, kind, source, workspace, hops, respond } = headers;
   const run = runIdOf(id);

@@ -31,8 +31,7 @@ export class ListRunsController {
     @Params('body_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<ListedRunRecord>> {
-    this.shown.workflow(id, caller);
-    return this.list({ workflowId: id }, params);
+    return this.list({ workflowId: this.shown.workflow(id, caller).id }, params);
   }
 
   @Get('runs')

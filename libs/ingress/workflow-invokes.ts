@@ -1,0 +1,51 @@
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { arrivedRun } from '#libs/runner/workflow/arrived-run.js';
+import { ask } from '#libs/stream-log/ask.js';
+import { manualInvocation } from '#libs/stream-log/invocations.js';
+import { EVENT_BYTES } from '#libs/stream-log/record-limits.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { type Door } from './door.js';
+import { mayEnter, mustFit } from './manual-runs.js';
+import { type ResponseRelay } from './response-relay.js';
+
+export interface WorkflowInvokesDependencies {
+  readonly log: Pick<StreamLog, 'publish'>;
+  readonly topics: TopicPolicy;
+  readonly relay: ResponseRelay;
+  readonly door: Door;
+  readonly clock: Clock;
+}
+
+interface Call {
+  readonly workflowId: string;
+  readonly workspaceId: string;
+  readonly event: unknown;
+  readonly test: boolean;
+  /** How long the caller waits for what `$.respond` gives. Undefined: it does not. */
+  readonly waitMs: number | undefined;
+}
+
+const TRIGGER = JSON.stringify({ type: 'manual', id: null, name: null });
+
+/** Publishes the events with which users invoke workflows (docs/reference/workflows.md#invoke). */
+export const workflowInvokes = ({ log, topics, relay, door, clock }: WorkflowInvokesDependencies) => ({
+  async invoke({ workflowId, workspaceId, event, test, waitMs }: Call) {
+    mayEnter(door, workflowId, workspaceId);
+    const text = JSON.stringify(event);
+    mustFit(text, EVENT_BYTES);
+    const now = clock.now();
+    const respond = waitMs === undefined ? '' : relay.address;
+    const call = { sourceId: workflowId, workspaceId, now, respond, event: text };
+    const parts = { trigger: TRIGGER, ...(test ? ({ test: '1' } as const) : {}) };
+    const invocation = manualInvocation(topics, call, parts);
+    const asked = await ask(log, invocation, {
+      expect: async (id) => (waitMs === undefined ? undefined : relay.expect(id, waitMs)),
+      cancel: (id) => relay.cancel(id),
+    });
+    if (!asked) throw new DomainError('workflow.not_found', `workflow ${workflowId} was deleted`, { id: workflowId });
+    door.stored?.(workflowId);
+    return { run: arrivedRun(invocation, now), answered: asked.answer };
+  },
+});

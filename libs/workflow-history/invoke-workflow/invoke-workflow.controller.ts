@@ -1,0 +1,88 @@
+import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
+import { type Response } from 'express';
+import { pause } from '#libs/async/pause.js';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/http/callers.js';
+import { Operation } from '#libs/http/operation.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { CLOCK } from '#libs/kernel/tokens.js';
+import { hasEnded, originOf, type RunState } from '#libs/workflow-runs/run-state.js';
+import { RUN_HISTORY, type ShownWorkflow, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
+import { type ListedRun, type RunHistory } from '../run-history.js';
+import {
+  type AnsweredRunRecord,
+  AnsweredRunReply,
+  answeredRunRecord,
+  wholeRunRecord,
+  WholeRunReply,
+} from '../run-reply.js';
+import { ShownRuns } from '../shown-runs.js';
+import { InvokeWorkflowDto } from './invoke-workflow.dto.js';
+
+/** Milliseconds between two looks at the history, which has a change of a run a moment later. */
+const LOOK_MS = 50;
+/** As of runs without a time limit of their workflow, in seconds. */
+const TIMEOUT_S = 30;
+
+/** docs/reference/workflows.md#invoke */
+@Controller('v1/workflows/:id/invoke')
+export class InvokeWorkflowController {
+  constructor(
+    private readonly runs: ShownRuns,
+    @Inject(RUN_HISTORY) private readonly history: RunHistory,
+    @Inject(WORKFLOW_INVOKES) private readonly invokes: WorkflowInvokes,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Post()
+  @Operation({
+    summary: 'Start a run of a workflow',
+    body: InvokeWorkflowDto,
+    objects: { event: 'Event of the run; `{}` by default' },
+    reply: one(WholeRunReply),
+    replies: { 200: { description: 'With `wait=true`', schema: one(AnsweredRunReply) } },
+    refusals: [409, 413],
+  })
+  @HttpCode(202)
+  async invoke(
+    @Param('id') w: string,
+    @Params('body_wins', InvokeWorkflowDto) body: InvokeWorkflowDto,
+    @Params('body_wins') params: Parameters,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: AnsweredRunRecord }> {
+    const { wait = false, test = false, wait_seconds: seconds } = body;
+    const workflow = this.runs.workflow(w, caller);
+    if (!workflow.active && !test) throw inactive(workflow);
+    const waitMs = wait ? (seconds ?? (workflow.settings.timeoutSeconds ?? TIMEOUT_S) + 1) * 1_000 : undefined;
+    const until = this.clock.now() + (waitMs ?? 0);
+    const { id: workflowId, workspaceId } = workflow;
+    const { event = {} } = params;
+    const { run, answered } = await this.invokes.invoke({ workflowId, workspaceId, event, test, waitMs });
+    const arrived = { id: originOf(run).id, workflowId, workspaceId, state: run, place: '' };
+    if (!wait) return { data: wholeRunRecord(arrived, await this.runs.shown(arrived), false) };
+    await answered;
+    const isOver = await this.isOver(arrived.id, until);
+    if (isOver) response.status(200);
+    const found = (await this.history.whole(arrived.id)) ?? arrived;
+    return { data: answeredRunRecord(found, await this.runs.shown(found)) };
+  }
+
+  /** Resolves with true once the run has ended or waits, which may be after its caller has its answer. */
+  private async isOver(id: string, until: number): Promise<boolean> {
+    for (;;) {
+      const found: ListedRun | undefined = await this.history.find(id);
+      if (found && rests(found.state)) return true;
+      if (this.clock.now() >= until) return false;
+      await pause(LOOK_MS);
+    }
+  }
+}
+
+const rests = (state: RunState): boolean => hasEnded(state) || state.head.wait !== null;
+
+const inactive = ({ id }: ShownWorkflow): DomainError =>
+  new DomainError('workflow.inactive', `workflow ${id} is inactive: activate it, or invoke it with test=true`, { id });
