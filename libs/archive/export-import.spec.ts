@@ -78,6 +78,7 @@ describe('export and import', () => {
       'deliveries.shared',
       'emits.shared',
       'invocations.shared',
+      'messages.shared',
       'runs.shared',
     ]);
 
@@ -92,6 +93,7 @@ describe('export and import', () => {
       'invocations.dc_a',
       'invocations.dc_b',
       'invocations.p_1',
+      'messages.p_1',
       'runs.p_1',
     ]);
   });

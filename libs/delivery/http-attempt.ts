@@ -7,12 +7,13 @@ import { type Delivery } from './delivery-records.js';
 import { type AttemptOutcome } from './retry-policy.js';
 import { signedHeaders } from './signing.js';
 
-interface AttemptRequest {
+export interface AttemptRequest {
+  readonly method: Dispatcher.HttpMethod;
   readonly origin: string;
   readonly path: string;
   /** name, value, name, value */
   readonly headers: string[];
-  readonly body: Uint8Array;
+  readonly body: Uint8Array | null;
   readonly timeoutMs: number;
 }
 
@@ -94,7 +95,7 @@ class DeadlineSweep {
   }
 }
 
-/** Signs deliveries and sends each once through the guarded dispatcher. A redirect is an answer and is not followed. */
+/** Signs deliveries, and sends requests once each through the guarded dispatcher. A redirect is an answer and is not followed. */
 export class AttemptSender {
   private readonly sweep = new DeadlineSweep();
 
@@ -116,14 +117,15 @@ export class AttemptSender {
       done(notSent(error));
       return undefined;
     }
-    const attempt = new HttpAttempt(this.sweep, this.settings, request.timeoutMs, done);
-    const { origin, path, headers, body } = request;
+    return this.request(request, done);
+  }
+
+  /** Sends a request that is no delivery of a webhook, as `send` does. */
+  request({ timeoutMs, ...request }: AttemptRequest, done: Done): () => void {
+    const attempt = new HttpAttempt(this.sweep, this.settings, timeoutMs, done);
     try {
       // DeadlineSweep enforces the time limit.
-      this.dispatcher.dispatch(
-        { origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 },
-        attempt,
-      );
+      this.dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, attempt);
     } catch (error) {
       attempt.refused(error);
     }
@@ -144,7 +146,7 @@ export class AttemptSender {
     const identity = { delivery: id, webhook, emitter, emit, channel, attempt, replay };
     const headers = signedHeaders(keys, identity, startedAt, body);
     headers.push('content-type', 'application/json', 'user-agent', this.settings.userAgent);
-    return { origin, path, headers, body, timeoutMs: target.timeoutMs };
+    return { method: 'POST', origin, path, headers, body, timeoutMs: target.timeoutMs };
   }
 }
 

@@ -10,6 +10,7 @@ const topics = {
   deliveries: String,
   attempts: String,
   runs: String,
+  messages: String,
   emails: () => undefined,
   ownedBy: () => [],
   fixed: () => [],

@@ -65,7 +65,8 @@ describe('answers over the log', () => {
     const { log, relay, replies, channel } = await setUp();
     await log.createTopic('invocations.dc_1');
     const topics = { invocations: (id: string) => `invocations.${id}` };
-    const topicsOf = { emits: String, deliveries: String, attempts: String, runs: String, emails: () => undefined };
+    const consumed = { deliveries: String, runs: String, messages: String };
+    const topicsOf = { ...consumed, emits: String, attempts: String, emails: () => undefined };
     const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [], retentionOf: () => undefined };
     const runs = manualRuns({
       log,
@@ -89,7 +90,8 @@ describe('answers over the log', () => {
     const { log, relay, channel } = await setUp();
     await log.createTopic('invocations.dc_1');
     const topics = { invocations: (id: string) => `invocations.${id}` };
-    const topicsOf = { emits: String, deliveries: String, attempts: String, runs: String, emails: () => undefined };
+    const consumed = { deliveries: String, runs: String, messages: String };
+    const topicsOf = { ...consumed, emits: String, attempts: String, emails: () => undefined };
     const unused = { ...topicsOf, ownedBy: () => [], fixed: () => [], retentionOf: () => undefined };
     const runs = manualRuns({
       log,

@@ -12,6 +12,8 @@ export interface TopicPolicy {
   attempts(): string;
   /** Topic of what happens to the runs of a workflow. */
   runs(workflowId: string): string;
+  /** Topic of the messages that the steps of a workflow send. */
+  messages(workflowId: string): string;
   /** Topic of the errors to send by email; undefined when this server sends no email. */
   emails(): string | undefined;
   /**
@@ -36,6 +38,7 @@ export const EMITS = 'emits.';
 export const DELIVERIES = 'deliveries.';
 export const ATTEMPTS = 'attempts';
 export const RUNS = 'runs.';
+export const MESSAGES = 'messages.';
 export const EMAILS = 'emails';
 
 export interface RetentionSettings {
@@ -56,7 +59,8 @@ const retentionOf =
   (kept: Retention): TopicPolicy['retentionOf'] =>
   (topic) => {
     if (topic.startsWith(EMITS) || topic === ATTEMPTS) return kept;
-    const isConsumed = topic === EMAILS || [INVOCATIONS, DELIVERIES, RUNS].some((prefix) => topic.startsWith(prefix));
+    const isConsumed =
+      topic === EMAILS || [INVOCATIONS, DELIVERIES, RUNS, MESSAGES].some((prefix) => topic.startsWith(prefix));
     return isConsumed ? CONSUMED : undefined;
   };
 
@@ -71,13 +75,14 @@ export const perEmitterTopics = (settings: RetentionSettings): TopicPolicy => {
     deliveries: (webhookId) => DELIVERIES + webhookId,
     attempts: () => ATTEMPTS,
     runs: (workflowId) => RUNS + workflowId,
+    messages: (workflowId) => MESSAGES + workflowId,
     emails: () => (settings.emails === true ? EMAILS : undefined),
     ownedBy: (id) => {
       const emits = { topic: EMITS + id, retention: kept, partitions: 1 };
       const consumed = (prefix: string): OwnedTopic => ({ topic: prefix + id, retention: CONSUMED, partitions: 1 });
       if (id.startsWith('wh_')) return [consumed(DELIVERIES)];
       if (id.startsWith('o_')) return [emits];
-      if (id.startsWith('p_')) return [consumed(INVOCATIONS), emits, consumed(RUNS)];
+      if (id.startsWith('p_')) return [consumed(INVOCATIONS), emits, consumed(RUNS), consumed(MESSAGES)];
       return [consumed(INVOCATIONS), emits];
     },
     fixed: () => [{ topic: ATTEMPTS, retention: kept, partitions: 1 }, ...emailTopics(settings)],
@@ -100,6 +105,7 @@ export const sharedTopics = (settings: RetentionSettings, partitions: number): T
     deliveries: () => DELIVERIES + SHARED,
     attempts: () => ATTEMPTS,
     runs: () => RUNS + SHARED,
+    messages: () => MESSAGES + SHARED,
     emails: () => (settings.emails === true ? EMAILS : undefined),
     ownedBy: () => [],
     fixed: () => [
@@ -107,6 +113,7 @@ export const sharedTopics = (settings: RetentionSettings, partitions: number): T
       { topic: EMITS + SHARED, retention: kept, partitions },
       { topic: DELIVERIES + SHARED, retention: CONSUMED, partitions },
       { topic: RUNS + SHARED, retention: CONSUMED, partitions },
+      { topic: MESSAGES + SHARED, retention: CONSUMED, partitions },
       { topic: ATTEMPTS, retention: kept, partitions },
       ...emailTopics(settings),
     ],

@@ -38,7 +38,7 @@ const runOf = async (answer: HttpAnswer): Promise<Run> => {
 const ran = async (steps: readonly object[], more: object = {}): Promise<Run> =>
   runOf(await hit(await deployed(steps, more)));
 
-// docs/reference/workflows.md#run-limits
+// docs/reference/workflows.md#step-limits
 describe('a run at its limits', () => {
   const small = (): Promise<Run> => ran([step('return 1')]);
 

@@ -1,4 +1,5 @@
 import { type StepSend } from '#libs/component-model/step-run.js';
+import { type HttpMessage } from '#libs/stream-log/message-records.js';
 import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
 import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
@@ -47,6 +48,8 @@ export class RunDraft {
   readonly facts: RunFact[] = [];
   /** Events that steps emit. */
   readonly emits: { readonly execution: number; readonly index: number; readonly event: string }[] = [];
+  /** Messages that leave the server. */
+  readonly messages: { readonly id: string; readonly message: HttpMessage }[] = [];
   private current: RunState;
 
   constructor(
@@ -70,10 +73,12 @@ export class RunDraft {
   /** @param sends messages of the outcome that led to the facts. Without an outcome among them, nothing is sent. */
   add(facts: readonly RunFact[], sends: readonly StepSend[] = []): void {
     const recorded = facts.find(({ type }) => type === 'StepSucceeded' || type === 'StepFailed');
-    const isSent = recorded !== undefined && 'sends' in recorded.data && recorded.data.sends.length === sends.length;
+    const stored = recorded && 'sends' in recorded.data ? recorded.data.sends : [];
     const execution = this.current.head.executions;
-    for (const [index, send] of sends.entries())
-      if (isSent && send.kind === 'emit') this.emits.push({ execution, index, event: send.event });
+    for (const [index, send] of stored.length === sends.length ? sends.entries() : []) {
+      if (send.kind === 'emit') this.emits.push({ execution, index, event: send.event });
+      else if (send.kind === 'http') this.messages.push({ id: stored[index]?.id ?? '', message: send });
+    }
     this.facts.push(...facts);
     this.current = facts.reduce(evolveRun, this.current);
   }

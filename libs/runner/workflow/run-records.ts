@@ -5,6 +5,7 @@ import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { faultId } from '#libs/stream-log/fault-ids.js';
 import { RECORD_BYTES, bytesAbove } from '#libs/stream-log/record-limits.js';
+import { messageRecord } from '#libs/stream-log/message-records.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { runChangeOf } from '#libs/workflow-runs/run-change.js';
@@ -23,6 +24,7 @@ export interface ChangedRun {
   readonly after: RunState;
   readonly facts: readonly RunFact[];
   readonly emits: RunDraft['emits'];
+  readonly messages: RunDraft['messages'];
 }
 
 export interface RecordsContext {
@@ -35,10 +37,11 @@ export interface RecordsContext {
   readonly keepsRuns: boolean;
 }
 
-/** Records of one commit of a run: its change for the history, and its errors for listeners of `$errors`. */
+/** Records of one commit of a run: its change for the history, what its steps send, and its errors for `$errors`. */
 export const recordsOf = (changed: ChangedRun, context: RecordsContext): readonly LogRecord[] => [
   changeRecord(changed, context),
   ...changed.emits.map((emit) => emitRecord(changed, emit, context)),
+  ...messagesOf(changed, context.topics),
   ...errorsOf(changed).map((error) => errorRecord(changed, error, context)),
 ];
 
@@ -54,6 +57,11 @@ const changeRecord = (changed: ChangedRun, context: RecordsContext): LogRecord =
   const of = { runId: run, workflowId, workspaceId: ownerId, version };
   const change = runChangeOf({ ...of, ...(nostore ? { nostore: true } : {}) }, before, after);
   return { topic: topics.runs(workflowId), key: workflowId, headers: {}, value: JSON.stringify(change) };
+};
+
+const messagesOf = ({ run: runId, after, messages }: ChangedRun, topics: TopicPolicy): readonly LogRecord[] => {
+  const { workflowId, ownerId: workspaceId } = originOf(after);
+  return messages.flatMap(({ id, message }) => messageRecord(topics, { id, workflowId, workspaceId, runId }, message));
 };
 
 /** A test is listed, and reaches no listener. */

@@ -6,6 +6,8 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type CallRequest, type ComponentCaller, userError } from '#libs/sandbox/index.js';
 import { type PlannedProp, type SourceDefinition } from '#libs/sources/published.js';
+import { messageText } from '#libs/stream-log/message-records.js';
+import { RECORD_BYTES } from '#libs/stream-log/record-limits.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type StepResult } from '#libs/workflow-runs/run-inputs.js';
 import { type InstallPackages } from '../packages-beside.js';
@@ -179,11 +181,11 @@ const endOf = (
   sentAt: number | null,
 ): StepEnd => {
   const { exports, flow, sends, reply, refreshedAt } = step;
-  const unsent = sends.filter(({ kind }) => kind !== 'emit');
+  const warnings = [notSent(sends), tooLarge(sends)].filter((msg) => msg !== undefined);
   const result: StepResult = {
     exports,
     props,
-    logs: unsent.length === 0 ? logs : [...logs, { k: WARNING, ts: now, msg: notSent(unsent) }],
+    logs: [...logs, ...warnings.map((msg) => ({ k: WARNING, ts: now, msg }))],
     sends: sends.map((send) => ({ kind: send.kind, bytes: JSON.stringify(send).length })),
     reply: reply && { status: reply.status, text: JSON.stringify(reply), sentAt },
     ...(refreshedAt === undefined ? {} : { refreshedAt }),
@@ -195,5 +197,15 @@ const endOf = (
 
 const NO_ANSWER: StepAnswer = { exports: {}, flow: null, sends: [], reply: null };
 
-const notSent = (sends: readonly StepSend[]): string =>
-  `not sent, because this server sends only $.send.emit for workflows yet: ${[...new Set(sends.map(({ kind }) => `$.send.${kind}`))].join(', ')}`;
+const notSent = (sends: readonly StepSend[]): string | undefined => {
+  const kinds = new Set(sends.flatMap(({ kind }) => (kind === 'emit' || kind === 'http' ? [] : [`$.send.${kind}`])));
+  if (kinds.size === 0) return undefined;
+  return `not sent, because this server sends only $.send.emit and $.send.http for workflows yet: ${[...kinds].join(', ')}`;
+};
+
+const tooLarge = (sends: readonly StepSend[]): string | undefined => {
+  const count = sends.filter((send) => send.kind === 'http' && messageText(send) === undefined).length;
+  return count === 0
+    ? undefined
+    : `not sent, because it exceeds ${RECORD_BYTES} bytes as JSON: ${count} of $.send.http`;
+};

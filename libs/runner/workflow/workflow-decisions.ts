@@ -98,8 +98,8 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
   }
 
   private commitOf(draft: RunDraft, workflow: RunnableWorkflow): RunCommit {
-    const { run, version, before, state, facts, plan, emits } = draft;
-    const changed = { run, version: version + 1, before, after: state, facts, emits };
+    const { run, version, before, state, facts, plan, emits, messages } = draft;
+    const changed = { run, version: version + 1, before, after: state, facts, emits, messages };
     return {
       executable: this.id,
       run,

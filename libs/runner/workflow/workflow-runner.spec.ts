@@ -123,6 +123,33 @@ describe('a workflow', () => {
     expect(await answerTo('inv_cancel', 'cancel')).toEqual({ result: 'unknown', version: 0 });
   });
 
+  it('hands over the requests of a step with its outcome, under the ids of its record, also while it waits', async () => {
+    const http = {
+      kind: 'http',
+      method: 'POST',
+      url: 'https://a.example/',
+      headers: {},
+      body: '1',
+      retry: false,
+    } as const;
+    const large = { ...http, body: '\u0000'.repeat(2_000_000) };
+    const sent = { sends: [http, large].map(({ kind }) => ({ kind, bytes: 1 })) };
+    const installation = new WorkflowInstallation();
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    const messages = () => installation.journal.records.filter(({ topic }) => topic === 'messages.p_1');
+    expect(messages()).toEqual([]);
+    calls[0]?.end({ ...succeeded(sent), flow: { kind: 'suspend', ms: 100 } } as never, [http, large]);
+    await until(() => installation.statusOf(0) === 'waiting');
+    // JSON makes the second six times as long, which no record can contain.
+    expect(messages()).toHaveLength(1);
+    const [{ headers, value } = { headers: {}, value: '' }] = messages();
+    expect(headers).toMatchObject({ workflow: 'p_1', workspace: 'o_1', run: runIdOf('inv_0') });
+    expect(headers).toHaveProperty('id', expect.stringMatching(/^snd_/));
+    expect(JSON.parse(value)).toMatchObject({ method: 'POST', url: 'https://a.example/', body: '1' });
+  });
+
   it('drops an event that arrives while it is inactive, and one that is for a deleted workflow', async () => {
     const installation = new WorkflowInstallation();
     const { runner } = await installation.process(() => succeeded());

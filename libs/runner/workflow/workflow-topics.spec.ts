@@ -16,10 +16,10 @@ describe('the topics of a workflow', () => {
       due: { removeOwner: note('alarms') },
     });
     await of.create('p_1');
-    const topics = ['invocations.p_1', 'emits.p_1', 'runs.p_1'];
+    const topics = ['invocations.p_1', 'emits.p_1', 'runs.p_1', 'messages.p_1'];
     expect(done.splice(0).sort()).toEqual(topics.map((topic) => `create ${topic}`).sort());
     await of.remove('p_1');
-    expect(done.slice(0, 3).sort()).toEqual(topics.map((topic) => `delete ${topic}`).sort());
-    expect(done.slice(3)).toEqual(['drop p_1', 'alarms p_1']);
+    expect(done.slice(0, 4).sort()).toEqual(topics.map((topic) => `delete ${topic}`).sort());
+    expect(done.slice(4)).toEqual(['drop p_1', 'alarms p_1']);
   });
 });
