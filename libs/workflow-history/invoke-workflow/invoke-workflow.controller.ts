@@ -62,7 +62,7 @@ export class InvokeWorkflowController {
     const { id: workflowId, workspaceId } = workflow;
     const { event = {} } = params;
     const { run, answered } = await this.invokes.invoke({ workflowId, workspaceId, event, test, waitMs });
-    const arrived = { id: originOf(run).id, workflowId, workspaceId, state: run, place: '' };
+    const arrived = { id: originOf(run).id, workflowId, workspaceId, state: run, version: 0, place: '' };
     if (!wait) return { data: wholeRunRecord(arrived, await this.runs.shown(arrived), false) };
     await answered;
     const isOver = await this.isOver(arrived.id, until);
