@@ -19,7 +19,7 @@ import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { workflowTopics } from '#libs/runner/workflow/workflow-topics.js';
 import { boundValue } from '#libs/sources/index.js';
-import { emissionFaults, type Replays } from '#libs/subscriptions/index.js';
+import { emissionFaults, type Replays, subscriptionsTo } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { type DeliveryReach } from '#libs/webhooks/index.js';
 import { runnableWorkflows } from '#libs/workflows/index.js';
@@ -117,6 +117,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     runnableWorkflows: runnableWorkflows(views.workflows, blobs),
     workflowVersions: views.workflows,
     runSteering: options.runSteering,
+    workflowSubscriptions: { of: (workflowId) => subscriptionsTo(engines.readModels, workflowId) },
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };
 };

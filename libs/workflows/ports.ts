@@ -61,6 +61,21 @@ export interface WorkflowVersions {
   versions(workflowId: string): readonly VersionEntry[];
 }
 export const WORKFLOW_VERSIONS = Symbol('WorkflowVersions');
+/** A subscription whose listener is a workflow. */
+export interface HeardEvents {
+  readonly id: string;
+  readonly emitterId: string;
+  readonly eventName: string;
+  readonly filter: Readonly<Record<string, unknown>> | null;
+  /** Whether it belongs to a trigger. */
+  readonly isOwned: boolean;
+}
+
+export interface WorkflowSubscriptions {
+  /** From a read model, newest first. */
+  of(workflowId: string): Promise<readonly HeardEvents[]>;
+}
+export const WORKFLOW_SUBSCRIPTIONS = Symbol('WorkflowSubscriptions');
 
 export const WORKFLOW_TOPICS = Symbol('WorkflowTopics');
 

@@ -5,7 +5,14 @@ import { BLOBS } from '#libs/kernel/tokens.js';
 import { warned, type Warned } from '#libs/kernel/warning.js';
 import { readVersion } from './deployments.js';
 import { type StoredVersion } from './domain/stored-version.js';
-import { ENDPOINT_URLS, type EndpointUrls } from './ports.js';
+import {
+  ENDPOINT_URLS,
+  type EndpointUrls,
+  type HeardEvents,
+  WORKFLOW_SUBSCRIPTIONS,
+  type WorkflowSubscriptions,
+} from './ports.js';
+import { isListening } from './published.js';
 import { type SavedWorkflow } from './saved-workflow.js';
 import { codesOf, type ShownWorkflow, type WorkflowReply, workflowReply } from './workflow-reply.js';
 
@@ -15,18 +22,36 @@ export class ShownWorkflows {
   constructor(
     @Inject(BLOBS) private readonly blobs: BlobStore,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
+    @Inject(WORKFLOW_SUBSCRIPTIONS) private readonly subscriptions: WorkflowSubscriptions,
   ) {}
 
-  async reply(shown: ShownWorkflow, stored: StoredVersion): Promise<WorkflowReply> {
-    const codes = await codesOf(stored, this.blobs);
-    return workflowReply(shown, stored, codes, (key) => this.urls.urlOf(key));
+  /** As the read models know it. */
+  async read(shown: ShownWorkflow, versionHash: string): Promise<WorkflowReply> {
+    const stored = await this.version(versionHash);
+    return this.reply(shown, stored, await this.subscriptions.of(shown.workflow.workflowId));
   }
 
   version(hash: string): Promise<StoredVersion> {
     return readVersion(this.blobs, hash);
   }
 
+  /** The subscriptions of its triggers follow a moment later, so the read model does not show them yet. */
   async changed(saved: SavedWorkflow): Promise<Changed<Warned<WorkflowReply>>> {
-    return new Changed(saved.position, warned(await this.reply(saved, saved.stored), saved.warnings));
+    const { workflowId, deployed } = saved.workflow;
+    const others = (await this.subscriptions.of(workflowId)).filter(({ isOwned }) => !isOwned);
+    const owned = (deployed?.triggers ?? [])
+      .filter(isListening)
+      .map(({ subscriptionId: id, ...events }) => ({ id, ...events, isOwned: true }));
+    const reply = await this.reply(saved, saved.stored, [...owned, ...others]);
+    return new Changed(saved.position, warned(reply, saved.warnings));
+  }
+
+  private async reply(
+    shown: ShownWorkflow,
+    stored: StoredVersion,
+    heard: readonly HeardEvents[],
+  ): Promise<WorkflowReply> {
+    const codes = await codesOf(stored, this.blobs);
+    return workflowReply(shown, stored, heard, codes, (key) => this.urls.urlOf(key));
   }
 }

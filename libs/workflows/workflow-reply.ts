@@ -18,7 +18,7 @@ import { type JsonObject } from './domain/check-shape.js';
 import { objectIn, stepsOf, textIn } from './domain/definition-rules.js';
 import { type StoredVersion } from './domain/stored-version.js';
 import { type WorkflowRecord } from './domain/workflow.js';
-import { type VersionEntry } from './ports.js';
+import { type HeardEvents, type VersionEntry } from './ports.js';
 import { type DeployedStep, type WorkflowSettings, type WorkflowTrigger } from './published.js';
 
 const COMMON = {
@@ -121,13 +121,19 @@ export const listedWorkflowReply = (shown: ShownWorkflow): ListedWorkflowReply =
 export const workflowReply = (
   shown: ShownWorkflow,
   stored: StoredVersion,
+  heard: readonly HeardEvents[],
   codes: ReadonlyMap<string, string>,
   urlOf: (key: string) => string,
 ): WorkflowReply => ({
   ...common(shown),
   triggers: (shown.workflow.deployed?.triggers ?? []).map((trigger) => shownTrigger(trigger, urlOf)),
   steps: stepsOf(stored.definition).flatMap(([i, step]) => shownStep(step, i, stored, codes)),
-  subscriptions: [],
+  subscriptions: heard.map(({ id, emitterId: emitter_id, eventName: event_name, filter }) => ({
+    id,
+    emitter_id,
+    event_name,
+    filter,
+  })),
   definition: shownDefinition(shown.workflow, stored.definition),
 });
 

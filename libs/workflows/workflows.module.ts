@@ -30,6 +30,8 @@ import {
   type EndpointUrls,
   TRIGGER_REFERENCES,
   type TriggerReferences,
+  WORKFLOW_SUBSCRIPTIONS,
+  type WorkflowSubscriptions,
   WORKFLOW_TOPICS,
   WORKFLOW_VERSIONS,
   type WorkflowVersions,
@@ -55,6 +57,7 @@ export interface WorkflowsPorts {
   readonly triggerReferences: TriggerReferences;
   readonly workflowTopics: WorkflowTopics;
   readonly workflowVersions: WorkflowVersions;
+  readonly workflowSubscriptions: WorkflowSubscriptions;
   readonly resourceLimits?: WorkflowLimits;
 }
 
@@ -101,6 +104,7 @@ export class WorkflowsModule {
         { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
         { provide: DEFINITION_READER, useValue: ports.definitionReader },
         { provide: TRIGGER_REFERENCES, useValue: ports.triggerReferences },
+        { provide: WORKFLOW_SUBSCRIPTIONS, useValue: ports.workflowSubscriptions },
         { provide: WORKFLOW_TOPICS, useValue: ports.workflowTopics },
         { provide: WORKFLOW_VERSIONS, useValue: ports.workflowVersions },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? WORKFLOW_LIMITS },

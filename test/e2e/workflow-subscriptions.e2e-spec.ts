@@ -8,6 +8,7 @@ import { eventually } from '#test/harness/wait.js';
 interface Workflow {
   readonly id: string;
   readonly triggers: readonly { readonly endpoint_url?: string }[];
+  readonly subscriptions: readonly object[];
 }
 interface Run {
   readonly id: string;
@@ -107,6 +108,8 @@ describe('a trigger', () => {
     const orders = { type: 'event', name: 'orders', emitter: 'dc_*', filter: { kind: 'order' } };
     const workflow = await deployed('', [orders]);
     const [subscribed] = await subscriptionsTo(workflow);
+    const shown = { id: subscribed?.id, emitter_id: 'dc_*', event_name: '', filter: orders.filter };
+    expect(workflow.subscriptions).toEqual([shown]);
     expect(workflow.triggers).toEqual([
       {
         type: 'event',
@@ -121,7 +124,16 @@ describe('a trigger', () => {
     await instance.post(source, { kind: 'order' });
     const [run, ...others] = await endedRuns(workflow.id, 1);
     expect([run?.trigger, others]).toEqual([{ type: 'event', id: source.id, name: 'orders' }, []]);
-    await redeployed(workflow, [{ ...orders, filter: { kind: 'other' } }]);
+    const beside = await api.subscribe(source.id, workflow.id, 'beside');
+    const changed = await redeployed(workflow, [{ ...orders, filter: { kind: 'other' } }]);
+    const other = { id: beside.id, emitter_id: source.id, event_name: 'beside', filter: null };
+    const both = [{ ...shown, filter: { kind: 'other' } }, other];
+    expect(changed.subscriptions).toEqual(both);
+    const read = await api.expect<Data<Workflow>>(200, 'GET', `/v1/workflows/${workflow.id}`);
+    expect(new Set(read.data.subscriptions)).toEqual(new Set(both));
+    await api.expect(204, 'DELETE', '/v1/subscriptions', {
+      query: { emitter_id: source.id, listener_id: workflow.id, event_name: 'beside' },
+    });
     expect(await subscriptionsTo(workflow)).toMatchObject([{ id: subscribed?.id, filter: { kind: 'other' } }]);
     await redeployed(workflow, []);
     expect(await subscriptionsTo(workflow)).toEqual([]);

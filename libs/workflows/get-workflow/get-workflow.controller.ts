@@ -22,6 +22,6 @@ export class GetWorkflowController {
     const doc = await this.queries.execute(new GetWorkflow(w, caller));
     const { deployed } = doc.workflow;
     if (deployed === null) throw workflowNotFound(w);
-    return { data: await this.shown.reply(doc, await this.shown.version(deployed.versionHash)) };
+    return { data: await this.shown.read(doc, deployed.versionHash) };
   }
 }
