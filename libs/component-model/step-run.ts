@@ -10,6 +10,9 @@ export const MAX_EXPORTS = 1_000;
 /** Messages that one step may send. */
 export const MAX_SENDS = 100;
 
+/** Workflows that one step may start. */
+export const MAX_TRIGGERS = 100;
+
 /** Value that `run` returned, among the exports. */
 export const RETURN_VALUE = '$return_value';
 /** Line about the step for lists, among the exports. */
@@ -82,6 +85,23 @@ export type StepSend =
   /** `payload` is a JSON text. */
   | { readonly kind: 'sse'; readonly channel: string; readonly payload: string };
 
+/** A workflow that a step starts once its outcome is durable, unless it failed. */
+export interface StepTrigger {
+  readonly workflowId: string;
+  /** Counts the calls of `$.flow.trigger` in the execution. The id of the run derives from it. */
+  readonly index: number;
+  /** JSON text. */
+  readonly event: string;
+}
+
+/** Answers the call `index` of `$.flow.trigger` in an execution. `workflow` is an id, or `ext:` and an external id. */
+export type AskTrigger = (
+  workflow: string,
+  index: number,
+) =>
+  | { readonly workflowId: string; readonly runId: string }
+  | { readonly error: { readonly code: string; readonly message: string } };
+
 /** What an execution left, also when it failed. All of it comes from its author, in a checked form. */
 export interface StepOutput {
   /** JSON texts by name, `$return_value` and `$summary` included. */
@@ -90,6 +110,8 @@ export interface StepOutput {
   readonly flow: StepFlow | null;
   /** In the order of the calls. */
   readonly sends: readonly StepSend[];
+  /** Absent for none. */
+  readonly triggers?: readonly StepTrigger[];
   /** Time of the last `$.flow.refreshTimeout()`, in epoch milliseconds. */
   readonly refreshedAt?: number;
 }

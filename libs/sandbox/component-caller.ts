@@ -1,10 +1,9 @@
 /** Port through which one function of a component is called on demand (docs/reference/component-model.md#calls). */
 import { type CallOutcome, type ComponentCall } from '#libs/component-model/component-call.js';
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
-import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type BoundProp, type Bundle, type SandboxPackages } from './sandbox.js';
+import { type BoundProp, type Bundle, type CallListener, type SandboxPackages } from './sandbox.js';
 
-export interface CallRequest {
+export interface CallRequest extends CallListener {
   readonly workspaceId: string;
   /**
    * Calls of one workspace with the same key may use one process, one after the other. The key names the code and
@@ -28,8 +27,6 @@ export interface CallRequest {
   readonly call: ComponentCall;
   /** Default: the time limit of a call. */
   readonly timeoutMs?: number;
-  /** Called at once for `$.respond({immediate: true})` of a step. */
-  readonly onReply?: (reply: HttpReply) => void;
 }
 
 export interface ComponentCaller {

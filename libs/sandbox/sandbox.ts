@@ -6,7 +6,7 @@ import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type BodyRange } from '#libs/component-model/http-event.js';
 import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
-import { type StepOutput } from '#libs/component-model/step-run.js';
+import { type AskTrigger, type StepOutput } from '#libs/component-model/step-run.js';
 
 /** Binding of a prop on `this`. Values are plain JSON, with secrets in clear, and travel over the socket only. */
 export type BoundProp =
@@ -58,6 +58,14 @@ export interface Bundle {
   readonly hash: string;
   /** Host path. */
   readonly file: () => Promise<string>;
+}
+
+/** What is told of a step while it runs. */
+export interface CallListener {
+  /** Called at once for `$.respond({immediate: true})`. */
+  readonly onReply?: (reply: HttpReply) => void;
+  /** Answers `$.flow.trigger`. Absent: there is no workflow to start. */
+  readonly onTrigger?: AskTrigger;
 }
 
 /** One call with its props, which may differ between calls of one process. */
@@ -122,10 +130,10 @@ export interface Sandbox {
   /** Runs a hook. Hooks run concurrently with invocations, but one hook at a time. */
   hook(hook: ProcessCall, timeoutMs: number): Promise<RunOutcome>;
   /**
-   * Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. `onReply` is called at
-   * once for `$.respond({immediate: true})`.
+   * Makes one call, concurrently with invocations. Rejects with SandboxGone when it did not start. `listener` hears
+   * a step while it runs.
    */
-  ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome>;
+  ask(call: BoundCall, timeoutMs: number, listener?: CallListener): Promise<RunOutcome>;
   /**
    * True once the process may serve no further call, because the last one left changes, exceeded a limit, or had late
    * work. Runs and hooks continue.

@@ -142,6 +142,37 @@ export const triggerInvocation = (
 ): Invocation =>
   invocation(topics, 'http', newId('inv', call.now), { ...call, sourceId: workflowId }, call.event, parts);
 
+/** A workflow that a step of another run starts. */
+interface StartByRun {
+  readonly run: string;
+  readonly execution: number;
+  /** Counts the starts of this execution. */
+  readonly index: number;
+}
+
+const startId = ({ run, execution, index }: StartByRun): string =>
+  derivedId('inv', run, 'start', String(execution), String(index));
+
+/** Id of the run that a step starts. A step that a crash repeats starts the same. */
+export const runStartedBy = (start: StartByRun): string => runIdOf(startId(start));
+
+export const startedInvocation = (
+  topics: TopicPolicy,
+  start: StartByRun,
+  {
+    caller,
+    trace,
+    workflowId,
+    ...call
+  }: Omit<Call, 'sourceId'> & WithEvent & Record<'caller' | 'trace' | 'workflowId', string>,
+): Invocation => {
+  const trigger = JSON.stringify({ type: 'workflow', id: caller, name: null });
+  return invocation(topics, 'manual', startId(start), { ...call, sourceId: workflowId }, call.event, {
+    trigger,
+    trace,
+  });
+};
+
 interface Steering {
   readonly workflowId: string;
   readonly workspaceId: string;

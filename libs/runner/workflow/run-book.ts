@@ -1,4 +1,4 @@
-import { type StepSend } from '#libs/component-model/step-run.js';
+import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
 import { type HttpMessage } from '#libs/stream-log/message-records.js';
 import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
@@ -43,6 +43,14 @@ export class RunBook {
   }
 }
 
+/** What an outcome leaves besides the facts. */
+export interface StepLeft {
+  /** Messages. */
+  readonly sends?: readonly StepSend[] | undefined;
+  /** Workflows that start unless the step failed. */
+  readonly triggers?: readonly StepTrigger[] | undefined;
+}
+
 /** A run within one decision, with what the decision changes in it. */
 export class RunDraft {
   readonly facts: RunFact[] = [];
@@ -50,6 +58,8 @@ export class RunDraft {
   readonly emits: { readonly execution: number; readonly index: number; readonly event: string }[] = [];
   /** Messages that leave the server. */
   readonly messages: { readonly id: string; readonly message: HttpMessage }[] = [];
+  /** Workflows that steps start. */
+  readonly starts: (StepTrigger & { readonly execution: number })[] = [];
   private current: RunState;
 
   constructor(
@@ -70,8 +80,8 @@ export class RunDraft {
     return this.facts.length > 0;
   }
 
-  /** @param sends messages of the outcome that led to the facts. Without an outcome among them, nothing is sent. */
-  add(facts: readonly RunFact[], sends: readonly StepSend[] = []): void {
+  /** @param left of the outcome that led to the facts. Without an outcome among them, nothing goes out. */
+  add(facts: readonly RunFact[], { sends = [], triggers = [] }: StepLeft = {}): void {
     const recorded = facts.find(({ type }) => type === 'StepSucceeded' || type === 'StepFailed');
     const stored = recorded && 'sends' in recorded.data ? recorded.data.sends : [];
     const execution = this.current.head.executions;
@@ -79,6 +89,7 @@ export class RunDraft {
       if (send.kind === 'emit') this.emits.push({ execution, index, event: send.event });
       else if (send.kind === 'http') this.messages.push({ id: stored[index]?.id ?? '', message: send });
     }
+    if (recorded?.type === 'StepSucceeded') for (const trigger of triggers) this.starts.push({ ...trigger, execution });
     this.facts.push(...facts);
     this.current = facts.reduce(evolveRun, this.current);
   }

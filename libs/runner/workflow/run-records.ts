@@ -4,6 +4,7 @@ import { emitIds } from '#libs/stream-log/emit-ids.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { faultId } from '#libs/stream-log/fault-ids.js';
+import { startedInvocation } from '#libs/stream-log/invocations.js';
 import { RECORD_BYTES, bytesAbove } from '#libs/stream-log/record-limits.js';
 import { messageRecord } from '#libs/stream-log/message-records.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
@@ -25,6 +26,7 @@ export interface ChangedRun {
   readonly facts: readonly RunFact[];
   readonly emits: RunDraft['emits'];
   readonly messages: RunDraft['messages'];
+  readonly starts: RunDraft['starts'];
 }
 
 export interface RecordsContext {
@@ -42,6 +44,7 @@ export const recordsOf = (changed: ChangedRun, context: RecordsContext): readonl
   changeRecord(changed, context),
   ...changed.emits.map((emit) => emitRecord(changed, emit, context)),
   ...messagesOf(changed, context.topics),
+  ...changed.starts.map((start) => startRecord(changed, start, context)),
   ...errorsOf(changed).map((error) => errorRecord(changed, error, context)),
 ];
 
@@ -85,6 +88,16 @@ const emitRecord = (
     ...(test ? ({ test: '1', notrigger: '1' } as const) : {}),
   };
   return { topic: topics.emits(workflowId), key: workflowId, headers, value: event };
+};
+
+const startRecord = (
+  { run, after }: ChangedRun,
+  { execution, index, workflowId, event }: RunDraft['starts'][number],
+  { topics, now }: RecordsContext,
+): LogRecord => {
+  const { workflowId: caller, ownerId: workspaceId, traceId: trace, hops } = originOf(after);
+  const call = { caller, trace, workflowId, workspaceId, now, hops: hops + 1, event };
+  return startedInvocation(topics, { run, execution, index }, call);
 };
 
 interface Failure {

@@ -1,4 +1,3 @@
-import { type StepSend } from '#libs/component-model/step-run.js';
 import { type DueEntry } from '#libs/due/due-store.js';
 import { alarmInvocation } from '#libs/stream-log/invocations.js';
 import {
@@ -12,7 +11,7 @@ import { runDecider } from '#libs/workflow-runs/run-decider.js';
 import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { exists, hasEnded, originOf } from '#libs/workflow-runs/run-state.js';
 import { alarmOf, steeringResult, type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
-import { type RunDraft, stageOf } from './run-book.js';
+import { type RunDraft, type StepLeft, stageOf } from './run-book.js';
 import { type WorkflowInput } from './workflow-input.js';
 
 /** State of a workflow between commits, besides its place in the lane. */
@@ -67,7 +66,7 @@ export class Turn {
         return;
       case 'run':
         await this.noteSteering(input);
-        return this.decide(input.run, input.input, input.sends);
+        return this.decide(input.run, input.input, input);
     }
   }
 
@@ -98,13 +97,13 @@ export class Turn {
     this.steeredRuns.push({ address, invocation: id, draft, result: steeringResult(draft.state, input) });
   }
 
-  private async decide(run: string, given: RunInput, sends: readonly StepSend[] = []): Promise<void> {
+  private async decide(run: string, given: RunInput, left: StepLeft): Promise<void> {
     const draft = await this.draft(run, given);
     const isDropped =
       given.type === 'arrive' && given.place !== null && !this.options.settings.active && !given.notrigger;
     if (isDropped) return;
     const input = this.withRoom(given);
-    await this.change(draft, input, { sends });
+    await this.change(draft, input, { left });
     // A run outside of the queue starts at once.
     const { head } = draft.state;
     const isQueued = exists(draft.state) && head.place === null && head.status === 'queued';
@@ -125,10 +124,10 @@ export class Turn {
   private async change(
     draft: RunDraft,
     input: RunInput,
-    { admitted, sends = [] }: { readonly admitted?: 'running'; readonly sends?: readonly StepSend[] } = {},
+    { admitted, left = {} }: { readonly admitted?: 'running'; readonly left?: StepLeft } = {},
   ): Promise<void> {
     const stage = admitted ?? (this.starting.has(draft.run) ? 'running' : stageOf(draft.state));
-    draft.add(runDecider(draft.plan).decide(input, draft.state), sends);
+    draft.add(runDecider(draft.plan).decide(input, draft.state), left);
     if (!exists(draft.state) || draft.state.head.place === null) return;
     if (hasEnded(draft.state)) this.starting.delete(draft.run);
     await this.admit(movesOf(draft, stage, input.now), input.now);

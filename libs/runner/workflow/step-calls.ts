@@ -137,6 +137,7 @@ const callWith = async (
       sentAt = clock.now();
       request.onReply(reply);
     },
+    onTrigger: request.onTrigger,
   });
   return endOf(outcome, shownProps(definition, new SecretMask(secrets)), clock.now(), sentAt);
 };
@@ -180,7 +181,7 @@ const endOf = (
   now: number,
   sentAt: number | null,
 ): StepEnd => {
-  const { exports, flow, sends, reply, refreshedAt } = step;
+  const { exports, flow, sends, triggers = [], reply, refreshedAt } = step;
   const warnings = [notSent(sends), tooLarge(sends)].filter((msg) => msg !== undefined);
   const result: StepResult = {
     exports,
@@ -190,7 +191,7 @@ const endOf = (
     reply: reply && { status: reply.status, text: JSON.stringify(reply), sentAt },
     ...(refreshedAt === undefined ? {} : { refreshedAt }),
   };
-  if (status === 'ok' && !error) return { outcome: { kind: 'succeeded', result, flow }, sends };
+  if (status === 'ok' && !error) return { outcome: { kind: 'succeeded', result, flow }, sends, triggers };
   const failure = error ?? userError('ProcessExited', 'the step ended without an answer');
   return { outcome: { kind: 'failed', result, error: failure }, sends };
 };

@@ -8,6 +8,7 @@ import { STRETCH_MS } from '#libs/workflow-runs/run-limits.js';
 import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
 import { type RunBook, pinnedTo } from './run-book.js';
 import { runContext, stepContext } from './run-context.js';
+import { askTrigger } from './step-triggers.js';
 import { type Versions, planOf } from './workflow-plan.js';
 import {
   type DeployedStep,
@@ -116,7 +117,7 @@ export class StepExecutions {
   private surroundings(
     state: RunState,
     execution: Execution,
-  ): Pick<StepRequest, 'workspaceId' | 'workflowId' | 'context' | 'hasCaller' | 'test' | 'onReply'> {
+  ): Pick<StepRequest, 'workspaceId' | 'workflowId' | 'context' | 'hasCaller' | 'test' | 'onReply' | 'onTrigger'> {
     const { workflowId, deps } = this.options;
     const { ownerId, test, hasCaller, caller } = originOf(state);
     return {
@@ -128,6 +129,7 @@ export class StepExecutions {
       onReply: (reply: HttpReply) => {
         if (caller) deps.replies.immediate(caller.address, caller.invocation, reply);
       },
+      onTrigger: askTrigger(deps.workflows, originOf(state), state.head.executions),
     };
   }
 

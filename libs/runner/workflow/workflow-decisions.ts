@@ -98,8 +98,17 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
   }
 
   private commitOf(draft: RunDraft, workflow: RunnableWorkflow): RunCommit {
-    const { run, version, before, state, facts, plan, emits, messages } = draft;
-    const changed = { run, version: version + 1, before, after: state, facts, emits, messages };
+    const { run, version, before, state, facts, plan, emits, messages, starts } = draft;
+    const changed = {
+      run,
+      version: version + 1,
+      before,
+      after: state,
+      facts,
+      emits,
+      messages,
+      starts: starts.filter(({ workflowId }) => this.isKnown(workflowId)),
+    };
     return {
       executable: this.id,
       run,
@@ -116,6 +125,11 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
         keepsRuns: workflow.settings.dataRetention !== 'none',
       }),
     };
+  }
+
+  /** A workflow that was deleted meanwhile has no lane. */
+  private isKnown(workflowId: string): boolean {
+    return this.options.deps.workflows.find(workflowId) !== undefined;
   }
 
   private async draftOf(workflow: RunnableWorkflow, run: string, input?: RunInput): Promise<RunDraft> {

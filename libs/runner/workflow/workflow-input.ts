@@ -1,5 +1,5 @@
 import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';
-import { type StepSend } from '#libs/component-model/step-run.js';
+import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
 import { type Actor } from '#libs/kernel/events.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
@@ -16,6 +16,8 @@ export type WorkflowInput = Input &
         readonly input: RunInput;
         /** Messages of an outcome. */
         readonly sends?: readonly StepSend[];
+        /** Workflows that it starts. */
+        readonly triggers?: readonly StepTrigger[] | undefined;
       }
     /** Runs whose places in the throttle are durable, so that they may start. */
     | { readonly of: 'starts'; readonly runs: readonly string[]; readonly now: number }
@@ -108,7 +110,7 @@ export const arrivalOf = (invocation: Arriving, now: number): InputOf<'arrive'> 
       workflowId: source,
       ownerId: workspace,
       trigger,
-      sourceType: SOURCE_TYPES[kind as keyof typeof SOURCE_TYPES],
+      sourceType: trigger.type === 'workflow' ? 'WORKFLOW' : SOURCE_TYPES[kind as keyof typeof SOURCE_TYPES],
       test,
       verified: headers.verified === '1',
       ...(headers.nostore === '1' ? { nostore: true as const } : {}),
@@ -116,7 +118,7 @@ export const arrivalOf = (invocation: Arriving, now: number): InputOf<'arrive'> 
       replayFrom: null,
       replayedBy: null,
       keyRun: run,
-      traceId: run,
+      traceId: headers.trace ?? run,
       hops: Number(hops),
       arrivedAt: timeOf(invocation),
       hasCaller: respond !== '',

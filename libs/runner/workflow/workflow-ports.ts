@@ -1,6 +1,6 @@
 /** Ports that the runs of workflows need, besides those of the runner. */
 import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type StepSend } from '#libs/component-model/step-run.js';
+import { type AskTrigger, type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
 import { type DueStore } from '#libs/due/due-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -38,6 +38,8 @@ export interface DeployedVersion extends Omit<Version, 'settings' | 'steps'> {
 export interface RunnableWorkflows {
   /** Undefined for a workflow that is unknown or deleted. */
   find(workflowId: string): RunnableWorkflow | undefined;
+  /** Id of the workflow of the workspace with this external id. */
+  idOfExternal(externalId: string, workspaceId: string): string | undefined;
   /** Undefined when the workflow is unknown or deleted, or never had this version. */
   version(workflowId: string, deploymentId: string): Promise<DeployedVersion | undefined>;
 }
@@ -60,12 +62,15 @@ export interface StepRequest {
   readonly test: boolean;
   /** Called with the reply of `$.respond({immediate: true})` while the step runs. */
   readonly onReply: (reply: HttpReply) => void;
+  readonly onTrigger: AskTrigger;
 }
 
 export interface StepEnd {
   readonly outcome: Outcome;
   /** Messages that go out once the outcome is durable, in the order of `outcome.result.sends`. */
   readonly sends: readonly StepSend[];
+  /** Workflows that start once the outcome is durable, unless the step failed. Absent for none. */
+  readonly triggers?: readonly StepTrigger[];
 }
 
 export interface StepCalls {

@@ -150,6 +150,63 @@ describe('a workflow', () => {
     expect(JSON.parse(value)).toMatchObject({ method: 'POST', url: 'https://a.example/', body: '1' });
   });
 
+  // docs/reference/workflows.md#flow-trigger
+  it('starts the workflows that a step triggers, in the commit of its outcome, and none of a step that failed', async () => {
+    const installation = new WorkflowInstallation([step('a', { onError: 'continue' }), step('b')]);
+    const { workflow } = installation;
+    if (workflow) installation.others.set('p_2', { ...workflow, id: 'p_2' });
+    const { runner, calls } = await installation.process();
+    const trace = runIdOf('inv_first');
+    await runner.accept([installation.event(0, { hops: '3', trace })]);
+    await until(() => calls.length === 1);
+    const started = calls[0]?.onTrigger('p_2', 0);
+    expect(calls[0]?.onTrigger('p_2', 0)).toEqual(started);
+    calls[0]?.end(failed(), [], [{ workflowId: 'p_2', index: 0, event: '1' }]);
+    await until(() => calls.length === 2);
+    const answer = calls[1]?.onTrigger('ext:b/c', 0);
+    const gone = { workflowId: 'p_3', index: 1, event: '3' };
+    calls[1]?.end(succeeded(), [], [{ workflowId: 'p_2', index: 0, event: '{"a":2}' }, gone]);
+    await until(() => installation.statusOf(0) === 'succeeded');
+    const starts = installation.journal.records.filter(({ topic }) => topic.startsWith('invocations.'));
+    expect(starts).toMatchObject([
+      {
+        topic: 'invocations.p_2',
+        key: 'p_2',
+        value: '{"a":2}',
+        headers: { kind: 'manual', hops: '4', trace, trigger: '{"type":"workflow","id":"p_1","name":null}' },
+      },
+    ]);
+    expect(answer).toEqual({ workflowId: 'p_2', runId: runIdOf(String(starts[0]?.headers['id'])) });
+    expect(answer).not.toEqual(started);
+  });
+
+  it('tells a step why it starts no workflow', async () => {
+    const installation = new WorkflowInstallation();
+    const { workflow } = installation;
+    if (workflow) {
+      installation.others.set('p_2', { ...workflow, id: 'p_2', active: false });
+      installation.others.set('p_3', { ...workflow, id: 'p_3', workspaceId: 'o_2' });
+    }
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0), installation.event(1, { hops: '32' })]);
+    await until(() => calls.length === 2);
+    const [first, last] = calls;
+    expect(first?.onTrigger('p_2', 0)).toMatchObject({ error: { code: 'WorkflowInactive' } });
+    expect(first?.onTrigger('p_3', 0)).toMatchObject({ error: { code: 'WorkflowNotFound' } });
+    expect(first?.onTrigger('ext:none', 0)).toMatchObject({ error: { code: 'WorkflowNotFound' } });
+    expect(last?.onTrigger('p_1', 0)).toMatchObject({ error: { code: 'HopLimitExceeded' } });
+  });
+
+  it('is started by another workflow, as part of the chain that began with its first run', async () => {
+    const installation = new WorkflowInstallation();
+    const { runner, calls } = await installation.process(() => succeeded());
+    const trigger = '{"type":"workflow","id":"p_9","name":null}';
+    await runner.accept([installation.event(0, { kind: 'manual', hops: '2', trace: 'run_first', trigger })]);
+    await until(() => installation.statusOf(0) === 'succeeded');
+    const context = { trace_id: 'run_first', source_type: 'WORKFLOW', emitter_id: 'p_9', hops: 2 };
+    expect(calls[0]?.context).toMatchObject(context);
+  });
+
   it('drops an event that arrives while it is inactive, and one that is for a deleted workflow', async () => {
     const installation = new WorkflowInstallation();
     const { runner } = await installation.process(() => succeeded());

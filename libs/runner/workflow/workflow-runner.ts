@@ -183,10 +183,10 @@ export class WorkflowRunner implements ExecutableRunner {
     for (const invocation of this.held.splice(0)) this.push(invocation, meaningOf(invocation, this.deps.clock.now()));
   }
 
-  private executed(run: string, execution: number, { outcome, sends }: StepEnd): void {
+  private executed(run: string, execution: number, { outcome, sends, triggers }: StepEnd): void {
     const now = this.deps.clock.now();
     const input = { type: 'outcome', now, execution, outcome, mayWait: true } as const;
-    this.committer.push({ of: 'run', run, input, sends, ...NOTHING_ELSE });
+    this.committer.push({ of: 'run', run, input, sends, triggers, ...NOTHING_ELSE });
   }
 
   /** What follows once a commit is durable. */

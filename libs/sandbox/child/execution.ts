@@ -1,4 +1,4 @@
-import { type ChildMessage, RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
+import { type ChildMessage, RUN_LIMITS, type StoreError, TEXT_LIMITS } from '../protocol/protocol.js';
 import { channelFault, keyFault } from '../protocol/run-names.js';
 import { emitBytes, logBytes, replyBytes } from '../protocol/run-size.js';
 import { wellFormed } from '#libs/kernel/well-formed.js';
@@ -24,7 +24,7 @@ export interface EmitMetadata {
 }
 
 /** Message that only a step sends. */
-type StepMessage = Extract<ChildMessage, readonly ['o' | 'f' | 'm' | 'w', ...unknown[]]>;
+type StepMessage = Extract<ChildMessage, readonly ['o' | 'f' | 'm' | 't' | 'w', ...unknown[]]>;
 
 /** One run or hook. Counts and sends its output until it ends, and reports later output as lost. */
 export class Execution {
@@ -45,6 +45,8 @@ export class Execution {
   spends = false;
   /** Sends what a step leaves, before its end. Never throws. */
   leave: (hasFailed: boolean) => void = () => undefined;
+  /** Receives the server's answers to a step's calls that start workflows. */
+  answered: (id: number, text: string, error?: StoreError) => void = () => undefined;
 
   constructor(
     readonly n: number,

@@ -72,6 +72,8 @@ class Child {
         return this.ask(message.n, message.bundle, boundCallIn(record.raw, message.stepsBytes));
       case 'a':
         return stores.answered(message.id, record.raw.toString('utf8'), message.error);
+      case 'triggered':
+        return this.active.get(message.n)?.answered(message.id, record.raw.toString('utf8'), message.error);
     }
   };
 

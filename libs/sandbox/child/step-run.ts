@@ -18,6 +18,7 @@ import { jsonOf } from './json-of.js';
 import { checkedReply, type RespondInput } from './reply.js';
 import { sendFunctions } from './send-calls.js';
 import { sendOfStep } from './step-sends.js';
+import { Triggers } from './triggers.js';
 
 /** Runs the code of a workflow's step (docs/reference/workflows.md#step-code). Rejects with what it threw. */
 export const runStep = async (component: BoundComponent, execution: Execution, facts: StepFacts): Promise<void> => {
@@ -123,6 +124,7 @@ class StepRun {
         return this.wait({ kind: 'rerun', ms: msOf('rerun', ms), context: text, maxRetries });
       },
       refreshTimeout: this.refreshTimeout,
+      trigger: new Triggers(this.execution, this.facts.test).start,
     };
   }
 

@@ -199,6 +199,7 @@ const readAnswer = (record: RawRecord, tmp: string): ComponentMetadata | DomainE
     case 'o':
     case 'f':
     case 'm':
+    case 't':
     case 'w':
       return invalid('the component broke the protocol of its process while it was loaded');
   }

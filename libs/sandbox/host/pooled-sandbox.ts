@@ -1,8 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
-import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type BoundCall, type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
+import { type BoundCall, type CallListener, type RunOutcome, type RunRequest, type Sandbox } from '../sandbox.js';
 
 /** Names of processes of calls begin so. */
 export const CALLS = 'call_';
@@ -85,8 +84,8 @@ export class PooledSandbox implements Sandbox {
     return this.counted(this.inner.hook(hook, timeoutMs));
   }
 
-  ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome> {
-    return this.counted(this.inner.ask(call, timeoutMs, onReply));
+  ask(call: BoundCall, timeoutMs: number, listener?: CallListener): Promise<RunOutcome> {
+    return this.counted(this.inner.ask(call, timeoutMs, listener));
   }
 
   isSpent(): boolean {

@@ -74,7 +74,7 @@ const askOnce = async (
   request: CallRequest,
 ): Promise<RunOutcome> => {
   try {
-    const outcome = await sandbox.ask(boundOf(request), request.timeoutMs ?? timeoutMs, request.onReply);
+    const outcome = await sandbox.ask(boundOf(request), request.timeoutMs ?? timeoutMs, request);
     outcome.held?.release();
     return outcome;
   } finally {
@@ -91,14 +91,14 @@ const inShared = async (
   request: CallRequest,
   { name, env }: NonNullable<CallRequest['shared']>,
 ): Promise<RunOutcome> => {
-  const { workspaceId, timeoutMs: ownMs, onReply } = request;
+  const { workspaceId, timeoutMs: ownMs } = request;
   // A process has the variables from its start on, so changed ones take another process.
   const process = `${CALLS}${digestOf([workspaceId, name, envDigestOf(env)])}`;
   const start = async (): Promise<SandboxSpec> => ({ ...(await specOf(process, request, null)), env });
   for (let starts = 1; ; starts++) {
     try {
       const sandbox = await pool.acquire(process, workspaceId, start);
-      const outcome = await sandbox.ask({ ...boundOf(request), bundle: request.bundle }, ownMs ?? timeoutMs, onReply);
+      const outcome = await sandbox.ask({ ...boundOf(request), bundle: request.bundle }, ownMs ?? timeoutMs, request);
       outcome.held?.release();
       return outcome;
     } catch (error) {

@@ -2,13 +2,13 @@ import { endsWithin } from '#libs/async/deadline.js';
 import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type WaitingEvents } from '#libs/component-model/delayed-limits.js';
 import { type ProcessCall } from '#libs/component-model/hooks.js';
-import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type JailedProcess, type ProcessEnd } from '../jail/jailed-process.js';
 import { ProtocolBreach, recordBytes, type RawRecord } from '#libs/framing/records.js';
 import {
   type BoundCall,
+  type CallListener,
   type HeldMemory,
   type RunOutcome,
   type RunRequest,
@@ -106,11 +106,11 @@ export class ProcessSandbox implements Sandbox {
     });
   }
 
-  ask(call: BoundCall, timeoutMs: number, onReply?: (reply: HttpReply) => void): Promise<RunOutcome> {
+  ask(call: BoundCall, timeoutMs: number, listener: CallListener = {}): Promise<RunOutcome> {
     const { bundle, ...bound } = call;
     const send = (number: number): Promise<RunOutcome> => {
       if (!this.isAlive) return Promise.reject(this.gone());
-      const asked = { call: bound, bundle: number, timeoutMs, onReply };
+      const asked = { call: bound, bundle: number, timeoutMs, listener };
       return new Promise((resolve, reject) => this.sender.sendCall(asked, resolve, reject));
     };
     return bundle === undefined ? send(0) : this.bundles.sent(bundle).then(send);

@@ -4,10 +4,11 @@ import { isPlainJson } from '#libs/framing/json-text.js';
 import { RUN_LIMITS } from '../protocol/protocol.js';
 import { emitBytes, logBytes, NOTE_BYTES, replyBytes } from '../protocol/run-size.js';
 import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type AskTrigger } from '#libs/component-model/step-run.js';
 import { type HeldMemory, type RunOutcome } from '../sandbox.js';
 import { type Work } from './process-end.js';
 import { type RunMessage } from './child-channel.js';
-import { StepCollector, type StepMessage } from './step-collector.js';
+import { type AnswerTrigger, StepCollector, type StepMessage } from './step-collector.js';
 
 /** Limits that stop a hostile child. A well-behaved child enforces lower limits itself. */
 const MAX_DB_RECORDS = RUN_LIMITS.dbWrites + RUN_LIMITS.dbKeys;
@@ -32,6 +33,9 @@ export interface CollectedRun {
   readonly resolve: (outcome: RunOutcome) => void;
   readonly reject: (reason: Error) => void;
   readonly onImmediateResponse?: ((reply: HttpReply) => void) | undefined;
+  /** Of a step, which may start workflows. */
+  readonly onTrigger?: AskTrigger | undefined;
+  readonly answerTrigger?: AnswerTrigger;
   /** Of a step, which may ask for more time. */
   readonly refresh?: { readonly stretchMs: number; readonly mostMs: number };
 }
@@ -75,7 +79,7 @@ export class RunCollector {
     this.work = request.work;
     this.beside = request.work !== 'run';
     this.eventBytes = request.eventBytes;
-    if (request.work === 'step') this.step = new StepCollector();
+    if (request.work === 'step') this.step = new StepCollector(request.onTrigger, request.answerTrigger);
   }
 
   /** Data stores of a call. */
@@ -147,6 +151,7 @@ export class RunCollector {
       case 'o':
       case 'f':
       case 'm':
+      case 't':
         return this.ofStep(message, raw);
       case 's':
       case 'd':

@@ -1,8 +1,7 @@
 import { type ProcessCall } from '#libs/component-model/hooks.js';
-import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { MAX_BATCH, MB, type SentRun } from '../protocol/protocol.js';
-import { type BoundCall, type RunOutcome } from '../sandbox.js';
+import { type BoundCall, type CallListener, type RunOutcome } from '../sandbox.js';
 import { type ChildChannel } from './child-channel.js';
 import { RunCollector } from './run-collector.js';
 import { type RunWatchdog } from './run-watchdog.js';
@@ -26,7 +25,7 @@ export interface AskedCall {
   readonly call: BoundCall;
   readonly bundle: number;
   readonly timeoutMs: number;
-  readonly onReply: ((reply: HttpReply) => void) | undefined;
+  readonly listener: CallListener;
 }
 
 /** The call as JSON. The text of `steps`, which may have 6 MB, is apart, so that nothing here writes it as JSON again. */
@@ -98,7 +97,7 @@ export class RunSender {
 
   /** Sends a call at once. It resolves or rejects as a run does. */
   sendCall(
-    { call, bundle, timeoutMs, onReply }: AskedCall,
+    { call, bundle, timeoutMs, listener }: AskedCall,
     resolve: (outcome: RunOutcome) => void,
     reject: (reason: Error) => void,
   ): void {
@@ -120,7 +119,14 @@ export class RunSender {
         eventBytes,
         resolve,
         reject,
-        onImmediateResponse: onReply,
+        onImmediateResponse: listener.onReply,
+        onTrigger: listener.onTrigger,
+        answerTrigger: (id, answer) => {
+          // A call may also come from the spill file of a process that has ended.
+          if (!this.options.alive()) return;
+          if ('error' in answer) channel.send({ t: 'triggered', n, id, error: answer.error });
+          else channel.send({ t: 'triggered', n, id }, [answer.runId]);
+        },
         ...(call.call.kind === 'step' ? { refresh: call.call.facts } : {}),
       }),
     );

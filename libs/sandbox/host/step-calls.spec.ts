@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type StepFacts } from '#libs/component-model/step-run.js';
+import { type AskTrigger, type StepFacts } from '#libs/component-model/step-run.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { MB } from '../protocol/protocol.js';
 import { type RunOutcome } from '../sandbox.js';
@@ -24,7 +24,13 @@ const children: WrittenChild[] = [];
 afterEach(() => children.splice(0).forEach((child) => child.kill()));
 
 /** Starts a call of kind `step`, whose messages the spec writes. */
-const start = (more: { readonly now?: () => number; readonly onReply?: (reply: HttpReply) => void } = {}) => {
+const start = (
+  more: {
+    readonly now?: () => number;
+    readonly onReply?: (reply: HttpReply) => void;
+    readonly onTrigger?: AskTrigger;
+  } = {},
+) => {
   const child = new WrittenChild();
   children.push(child);
   const spec = { sourceId: 'call_1', workspaceId: 'o_1', bundleFile: '', props: {}, db: {}, concurrency: 1 };
@@ -33,7 +39,7 @@ const start = (more: { readonly now?: () => number; readonly onReply?: (reply: H
   child.bind(sandbox);
   let index = 1;
   const say = (message: readonly unknown[], raw = ''): void => child.say(plainRecord(index++, message, raw));
-  const call = sandbox.ask({ call: { kind: 'step', facts: FACTS }, props: {} }, 10_000, more.onReply);
+  const call = sandbox.ask({ call: { kind: 'step', facts: FACTS }, props: {} }, 10_000, more);
   say(['s', 1, 1_000]);
   const end = async (error: unknown = null): Promise<RunOutcome> => {
     say(['d', 1, 1_000, error]);
@@ -96,6 +102,45 @@ describe('the outcome of a step', () => {
     killed.say(['m', 1, { kind: 'emit' }], '{}');
     killed.child.kill();
     expect((await killed.call).step?.sends).toEqual([{ kind: 'emit', event: '{}' }]);
+  });
+
+  // docs/reference/workflows.md#flow-trigger
+  it('has the workflows that it starts, and each call its answer', async () => {
+    const { child, say, end } = start({
+      onTrigger: (workflow, index) =>
+        workflow === 'p_1'
+          ? { workflowId: workflow, runId: `run_${index}` }
+          : { error: { code: 'WorkflowNotFound', message: 'no' } },
+    });
+    say(['t', 1, 7, 'p_1'], '{"a":1}');
+    say(['t', 1, 8, 'ext:x/y'], 'null');
+    say(['t', 1, 9, 'p_1'], '2');
+    const { step } = await end();
+    expect(step?.triggers).toEqual([
+      { workflowId: 'p_1', index: 0, event: '{"a":1}' },
+      { workflowId: 'p_1', index: 2, event: '2' },
+    ]);
+    expect(child.told.filter(({ t }) => t === 'triggered')).toEqual([
+      { t: 'triggered', n: 1, id: 7 },
+      { t: 'triggered', n: 1, id: 8, error: { code: 'WorkflowNotFound', message: 'no' } },
+      { t: 'triggered', n: 1, id: 9 },
+    ]);
+  });
+
+  it.each([
+    ['a workflow of a strange form', ['t', 1, 0, 'p_../x'], '1'],
+    ['no event', ['t', 1, 0, 'p_1'], ''],
+    ['an event that is no JSON', ['t', 1, 0, 'p_1'], '{'],
+  ])('ends a process that starts a workflow with %s', async (_what, message, raw) => {
+    const { say, call } = start({ onTrigger: () => ({ workflowId: 'p_1', runId: 'run_1' }) });
+    say(message, raw);
+    expect(await call).toMatchObject({ status: 'killed', error: { code: 'ProcessExited' } });
+  });
+
+  it('ends a process that starts more than 100 workflows in one step', async () => {
+    const { say, call } = start({ onTrigger: () => ({ workflowId: 'p_1', runId: 'run_1' }) });
+    for (let id = 0; id <= 100; id++) say(['t', 1, id, 'p_1'], '1');
+    expect((await call).status).toBe('killed');
   });
 
   it('tells a reply at once', async () => {

@@ -1,11 +1,14 @@
 import { isPlainJson } from '#libs/framing/json-text.js';
 import { ProtocolBreach, textOf } from '#libs/framing/records.js';
 import {
+  type AskTrigger,
   MAX_EXPORTS,
   MAX_SENDS,
+  MAX_TRIGGERS,
   type StepFlow,
   type StepOutput,
   type StepSend,
+  type StepTrigger,
 } from '#libs/component-model/step-run.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { exportBytes, sendBytes } from '../protocol/run-size.js';
@@ -15,7 +18,10 @@ import { type RunMessage } from './child-channel.js';
 /** The platform's own export, `$return_value`, comes on top. */
 const MAX_NAMES = MAX_EXPORTS + 1;
 
-export type StepMessage = Extract<RunMessage, readonly ['o' | 'f' | 'm', ...unknown[]]>;
+export type StepMessage = Extract<RunMessage, readonly ['o' | 'f' | 'm' | 't', ...unknown[]]>;
+
+/** Answers one call that starts a workflow. */
+export type AnswerTrigger = (id: number, answer: ReturnType<AskTrigger>) => void;
 
 /** Collects what one execution of a step leaves. The form of its messages has been checked (step-message.ts). */
 export class StepCollector {
@@ -23,7 +29,14 @@ export class StepCollector {
   private names = 0;
   private flow: StepFlow | null = null;
   private readonly sends: StepSend[] = [];
+  private readonly triggers: StepTrigger[] = [];
+  private triggerCalls = 0;
   private refreshedAt: number | undefined;
+
+  constructor(
+    private readonly ask: AskTrigger = noTriggers,
+    private readonly answer: AnswerTrigger = () => undefined,
+  ) {}
 
   /** Adds a message, and returns its bytes. Throws ProtocolBreach beyond a limit. */
   say(message: StepMessage, raw: Buffer): number {
@@ -32,6 +45,8 @@ export class StepCollector {
         return this.export(message[2], raw);
       case 'm':
         return this.send(message[2], raw);
+      case 't':
+        return this.trigger(message, raw);
       case 'f':
         return this.goOn(message, raw);
     }
@@ -42,8 +57,9 @@ export class StepCollector {
   }
 
   output(): StepOutput {
-    const { exports, flow, sends, refreshedAt } = this;
-    return { exports, flow, sends, ...(refreshedAt === undefined ? {} : { refreshedAt }) };
+    const { exports, flow, sends, triggers, refreshedAt } = this;
+    const started = triggers.length === 0 ? {} : { triggers };
+    return { exports, flow, sends, ...started, ...(refreshedAt === undefined ? {} : { refreshedAt }) };
   }
 
   private export(name: string, raw: Buffer): number {
@@ -59,6 +75,16 @@ export class StepCollector {
     return sendBytes(head, raw.length);
   }
 
+  private trigger([, , id, workflow]: Extract<StepMessage, readonly ['t', ...unknown[]]>, raw: Buffer): number {
+    const index = this.triggerCalls++;
+    if (index >= MAX_TRIGGERS) throw new ProtocolBreach(`more than ${MAX_TRIGGERS} workflows started by one step`);
+    const event = jsonIn(raw);
+    const answer = this.ask(workflow, index);
+    if ('workflowId' in answer) this.triggers.push({ workflowId: answer.workflowId, index, event });
+    this.answer(id, answer);
+    return raw.length;
+  }
+
   private goOn([, , kind, ms, maxRetries]: Extract<StepMessage, readonly ['f', ...unknown[]]>, raw: Buffer): number {
     if (this.flow) throw new ProtocolBreach('a second way for a run to go on after one step');
     const isEmpty = raw.length === 0;
@@ -68,6 +94,10 @@ export class StepCollector {
     return raw.length;
   }
 }
+
+const noTriggers: AskTrigger = () => ({
+  error: { code: 'WorkflowNotFound', message: 'no workflow can be started from here' },
+});
 
 const jsonIn = (raw: Buffer): string => {
   const text = textOf(raw);

@@ -105,9 +105,11 @@ export type HostMessage =
   /** Starts no more runs. Only hooks may follow. Answered by `g`. */
   | { readonly t: 'drop' }
   /** Answers `q`. Raw: JSON of the answer, empty for none. */
-  | { readonly t: 'a'; readonly id: number; readonly error?: StoreError };
+  | { readonly t: 'a'; readonly id: number; readonly error?: StoreError }
+  /** Answers `t`. Raw: the id of the run, empty for an error. */
+  | { readonly t: 'triggered'; readonly n: number; readonly id: number; readonly error?: StoreError };
 
-/** Why a call to a data store failed, for the author. */
+/** Why a call to a data store, or to start a workflow, failed, for the author. */
 export interface StoreError {
   readonly code: string;
   readonly message: string;
@@ -177,6 +179,8 @@ export type ChildMessage =
   | readonly ['f', n: number, kind: StepFlow['kind'], ms: number, maxRetries: number]
   /** Message that a step sends. Raw: its texts. */
   | readonly ['m', n: number, head: SendHead]
+  /** Call `id` to start a workflow, answered by `triggered`. Raw: JSON of its event. */
+  | readonly ['t', n: number, id: number, workflow: string]
   /** The step asked for more time. */
   | readonly ['w', n: number, at: number]
   /** Raw: body. */

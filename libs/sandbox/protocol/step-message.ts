@@ -104,6 +104,10 @@ export const isWaitMs = (value: unknown): value is number =>
 export const isRerunCount = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_RERUNS;
 
+/** Whether a value has the form of a workflow's id, or of `ext:` and an external id. */
+export const isWorkflowName = (value: unknown): value is string =>
+  typeof value === 'string' && /^(?:p_[0-9a-z]{1,40}|ext:[A-Za-z0-9._/-]{1,200})$/.test(value);
+
 const isRunNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isFlow = ([, , kind, ms, maxRetries]: readonly unknown[], rawBytes: number): boolean => {
@@ -124,10 +128,11 @@ const isFlow = ([, , kind, ms, maxRetries]: readonly unknown[], rawBytes: number
 type Check = (message: readonly unknown[], rawBytes: number) => boolean;
 
 /** Forms of the messages. The JSON of raw parts is checked where it is read. */
-export const STEP_MESSAGES: Readonly<Record<'o' | 'f' | 'm' | 'w', Check>> = {
+export const STEP_MESSAGES: Readonly<Record<'o' | 'f' | 'm' | 't' | 'w', Check>> = {
   o: (m, raw) => m.length === 3 && isRunNumber(m[1]) && isExportName(m[2]) && raw > 0,
   f: (m, raw) => m.length === 5 && isRunNumber(m[1]) && isFlow(m, raw),
   m: (m, raw) => m.length === 3 && isRunNumber(m[1]) && isSendHead(m[2]) && fits(m[2], raw),
+  t: (m, raw) => m.length === 4 && isRunNumber(m[1]) && isRunNumber(m[2]) && isWorkflowName(m[3]) && raw > 0,
   w: (m, raw) => m.length === 3 && isRunNumber(m[1]) && isTime(m[2]) && raw === 0,
 };
 

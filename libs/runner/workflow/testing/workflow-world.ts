@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type StepSend } from '#libs/component-model/step-run.js';
+import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
 import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
@@ -73,7 +73,7 @@ const SETTINGS: RunSettings = {
 };
 
 interface Call extends StepRequest {
-  end(outcome: Outcome, sends?: readonly StepSend[]): void;
+  end(outcome: Outcome, sends?: readonly StepSend[], triggers?: readonly StepTrigger[]): void;
 }
 
 /** What survives a crash of the runner, and what the spec decides. */
@@ -86,6 +86,8 @@ export class WorkflowInstallation {
   mostWaiting = 100_000;
   workflow: RunnableWorkflow | undefined;
   readonly versions = new Map<string, DeployedVersion>();
+  /** Further workflows, which steps may start. */
+  readonly others = new Map<string, RunnableWorkflow>();
 
   constructor(steps: readonly DeployedStep[] = [step('a')], settings: Partial<RunSettings> = {}) {
     this.deploy('d_1', steps, settings);
@@ -105,13 +107,17 @@ export class WorkflowInstallation {
     const quiet = (): void => undefined;
     const deps: WorkflowRunnerDependencies = {
       workflows: {
-        find: () => this.workflow,
+        find: (id) => (id === 'p_1' ? this.workflow : this.others.get(id)),
+        idOfExternal: (external, workspace) => (workspace === 'o_1' && external === 'b/c' ? 'p_2' : undefined),
         version: async (_workflow, deploymentId) => this.versions.get(deploymentId),
       },
       steps: {
         call: (request) => {
           const end = new Promise<StepEnd>((resolve) =>
-            calls.push({ ...request, end: (outcome, sends = []) => resolve({ outcome, sends }) }),
+            calls.push({
+              ...request,
+              end: (outcome, sends = [], triggers = []) => resolve({ outcome, sends, triggers }),
+            }),
           );
           return auto ? Promise.resolve({ outcome: auto(request), sends: [] }) : end;
         },
