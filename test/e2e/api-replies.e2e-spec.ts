@@ -193,7 +193,10 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'a' } });
     await contract.expect(404, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'b' } });
     await contract.expect(200, 'POST /v1/runs/{id}/cancel', { path: await waitingRun(instance.api) });
-    await contract.expect(200, 'POST /v1/runs/{id}/resume', { path: await waitingRun(instance.api), body: { data: [1] } });
+    await contract.expect(200, 'POST /v1/runs/{id}/resume', {
+      path: await waitingRun(instance.api),
+      body: { data: [1] },
+    });
     await contract.expect(409, 'POST /v1/runs/{id}/cancel', { path });
     await contract.expect(409, 'POST /v1/runs/{id}/resume', { path, body: { data: 1 } });
     await contract.expect(204, 'DELETE /v1/runs/{id}', { path });
