@@ -18,6 +18,7 @@ import { installPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
 import { workflowTopics } from '#libs/runner/workflow/workflow-topics.js';
+import { nextTick } from '#libs/scheduling/next-tick.js';
 import { boundValue } from '#libs/sources/index.js';
 import { emissionFaults, type Replays, subscriptionsTo } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
@@ -113,6 +114,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     sources: views.sources,
     sendsEmail: config.smtpUrl !== null,
     definitionReader: options.definitions,
+    timerSchedules: { next: (timer, since, after) => nextTick({ kind: 'timer', prop: '', ...timer }, since, after) },
     triggerReferences: triggerReferences(views.resources),
     runnableWorkflows: runnableWorkflows(views.workflows, blobs),
     workflowVersions: views.workflows,

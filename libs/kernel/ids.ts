@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'd'
   | 'c'
   | 'hi'
+  | 'ti'
   | 'wh'
   | 'sub'
   | 'rpl'

@@ -26,6 +26,18 @@ describe('the scheduler', () => {
     });
   });
 
+  it('ticks the trigger of a workflow from its own time on, and names it', async () => {
+    const { log, time, sources, start, timesOf } = await world();
+    await start();
+    const trigger = { id: 'ti_1', name: 'hourly', alone: true, since: START + 10_000 };
+    sources.set('dc_a', [{ ...every(60, 'ti_1'), trigger }], START);
+    await time.advance(130_000);
+    expect(await timesOf()).toEqual([70, 130]);
+    const [record] = await log.read(topics.invocations('dc_a'), -1, 1);
+    const named = JSON.stringify({ type: 'timer', id: 'ti_1', name: 'hourly' });
+    expect(record?.headers).toMatchObject({ kind: 'timer', prop: 'ti_1', trigger: named, alone: '1' });
+  });
+
   it('does not tick at once after a mere update', async () => {
     const { time, sources, start, timesOf } = await world();
     await start();

@@ -2,7 +2,7 @@ import { Backoff } from '#libs/async/backoff.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Faults } from '#libs/kernel/faults.js';
 import { type Timer } from '#libs/sources/published.js';
-import { timerInvocation } from '#libs/stream-log/invocations.js';
+import { timerInvocation, type TickedTrigger } from '#libs/stream-log/invocations.js';
 import { eachAlone, laneFaults, type LaneLogger, LaneWriter } from '#libs/stream-log/lane-writer.js';
 import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -11,12 +11,17 @@ import { firstDue, nextTick } from './next-tick.js';
 import { tickEvent } from './tick-event.js';
 import { type TickStore } from './tick-store.js';
 
-/** Armed timers of a source. The list is empty while the source is inactive, being changed, or deleted. */
+/** A timer of a source or, with a trigger, of a workflow. */
+export interface ArmedTimer extends Timer {
+  readonly trigger?: TimerTrigger;
+}
+
+/** Armed timers of a source or workflow. The list is empty while that is inactive, being changed, or deleted. */
 export interface ArmedTimers {
   readonly sourceId: string;
   readonly workspaceId: string;
-  readonly timers: readonly Timer[];
-  /** Epoch milliseconds of the arming, which a restart does not change. */
+  readonly timers: readonly ArmedTimer[];
+  /** Epoch milliseconds of the arming, which a restart does not change. A trigger has its own. */
   readonly since: number;
   /**
    * Whether the deployment of the source armed them. Interval timers then tick at once
@@ -25,9 +30,15 @@ export interface ArmedTimers {
   readonly first: boolean;
 }
 
-/** View of the sources in the event log, in memory. It must have applied the whole log before the scheduler starts. */
+/** The trigger of a workflow that is a timer. */
+export interface TimerTrigger extends TickedTrigger {
+  /** Epoch milliseconds from which its intervals count. */
+  readonly since: number;
+}
+
+/** View of the sources and workflows in the event log, in memory. It must have applied the whole log before the scheduler starts. */
 export interface TimerSources {
-  all(): ReadonlyMap<string, unknown>;
+  ids(): Iterable<string>;
   armed(sourceId: string): ArmedTimers | undefined;
   /** Returns a function that removes the listener. */
   onTimersChanged(listener: (armed: ArmedTimers) => void): () => void;
@@ -67,7 +78,7 @@ export interface Scheduler {
   close(): Promise<void>;
 }
 
-/** Starts the role `scheduler`, which turns the timers of sources into invocations. */
+/** Starts the role `scheduler`, which turns the timers of sources and workflows into invocations. */
 export const startScheduler = async (options: SchedulerOptions): Promise<Scheduler> => {
   const scheduler = new TimerScheduler(options, await options.ticks.load());
   scheduler.start();
@@ -77,7 +88,7 @@ export const startScheduler = async (options: SchedulerOptions): Promise<Schedul
 interface Entry {
   readonly key: string;
   readonly armed: ArmedTimers;
-  readonly timer: Timer;
+  readonly timer: ArmedTimer;
   /** Scheduled time in epoch milliseconds, which may be past. */
   readonly dueAt: number;
 }
@@ -138,7 +149,7 @@ class TimerScheduler implements Scheduler {
       this.arm(armed);
       this.setAlarm();
     });
-    for (const sourceId of sources.all().keys()) {
+    for (const sourceId of sources.ids()) {
       const armed = sources.armed(sourceId);
       if (armed) this.arm(armed);
     }
@@ -172,11 +183,12 @@ class TimerScheduler implements Scheduler {
       );
     for (const timer of timers) {
       const key = `${sourceId}/${timer.prop}`;
-      this.schedule(key, armed, timer, firstDue(timer, since, this.lastTicks.get(sourceId)?.get(timer.prop), first));
+      const from = timer.trigger?.since ?? since;
+      this.schedule(key, armed, timer, firstDue(timer, from, this.lastTicks.get(sourceId)?.get(timer.prop), first));
     }
   }
 
-  private schedule(key: string, armed: ArmedTimers, timer: Timer, dueAt: number | undefined): void {
+  private schedule(key: string, armed: ArmedTimers, timer: ArmedTimer, dueAt: number | undefined): void {
     if (dueAt === undefined) {
       this.live.delete(key);
       return;
@@ -274,7 +286,8 @@ class TimerScheduler implements Scheduler {
     else this.metrics.ticks++;
     this.ticked(armed.sourceId, timer.prop, now);
     // `arm` has already handled a timer that was disarmed or armed again during the write.
-    if (this.live.get(key) === entry) this.schedule(key, armed, timer, nextTick(timer, armed.since, now));
+    if (this.live.get(key) === entry)
+      this.schedule(key, armed, timer, nextTick(timer, timer.trigger?.since ?? armed.since, now));
   }
 
   private ticked(sourceId: string, prop: string, at: number): void {
@@ -288,5 +301,5 @@ class TimerScheduler implements Scheduler {
 const invocationOf = ({ armed, timer, dueAt }: Entry, topics: TopicPolicy): LogRecord => {
   const { sourceId, workspaceId } = armed;
   const event = tickEvent(timer, dueAt);
-  return timerInvocation(topics, { sourceId, workspaceId, prop: timer.prop, dueAt, event });
+  return timerInvocation(topics, { sourceId, workspaceId, prop: timer.prop, dueAt, event }, timer.trigger);
 };

@@ -84,6 +84,8 @@ export type InvocationHeaders = EventParts & {
   readonly notrigger?: '1';
   /** JSON of the trigger that starts a workflow's run: `{type, id, name}`. */
   readonly trigger?: string;
+  /** Set when a workflow's run begins only when no other of its trigger goes on. */
+  readonly alone?: '1';
   /** Run that began the chain, for a run that another one starts. */
   readonly trace?: string;
   /** Set when the bearer token of the request was checked. */

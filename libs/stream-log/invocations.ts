@@ -51,13 +51,27 @@ export const testEventInvocation = (
   return invocation(topics, 'delayed', id, call, call.event, all);
 };
 
+/** A trigger of a workflow that ticks. */
+export interface TickedTrigger {
+  readonly id: string;
+  readonly name: string;
+  /** Whether a run begins only when no other of this trigger goes on. */
+  readonly alone: boolean;
+}
+
 /** A tick of a timer with the scheduled time `dueAt`. A repeat of the tick has the same id. */
 export const timerInvocation = (
   topics: TopicPolicy,
   call: Omit<Call, 'now'> & WithEvent & { readonly prop: string; readonly dueAt: number },
+  trigger?: TickedTrigger,
 ): Invocation => {
   const id = derivedId('inv', call.sourceId, call.prop, String(call.dueAt));
-  return invocation(topics, 'timer', id, { ...call, now: call.dueAt }, call.event);
+  if (!trigger) return invocation(topics, 'timer', id, { ...call, now: call.dueAt }, call.event);
+  const { id: triggerId, name, alone } = trigger;
+  return invocation(topics, 'timer', id, { ...call, now: call.dueAt }, call.event, {
+    trigger: JSON.stringify({ type: 'timer', id: triggerId, name }),
+    ...(alone ? { alone: '1' } : {}),
+  });
 };
 
 /** An event of an app. `prop` is the source's first apphook that accepts it. */

@@ -98,6 +98,7 @@ export class Deployments {
       newKey: () => `e${randomKey(15)}`,
       newAuth: newBearerAuth,
       matches: bearerMatches,
+      now: this.clock.now(),
     });
     if (triggers.faults.length > 0) throw await this.checks.invalid(given, triggers.faults);
     const { definition } = triggers;

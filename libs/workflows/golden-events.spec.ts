@@ -29,6 +29,7 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => voi
         managedBy: 'ci',
         active: true,
         deployed: null,
+        switchedAt: createdAt,
         createdAt,
         updatedAt: createdAt,
       },
@@ -39,6 +40,9 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => voi
     });
     expect(after('WorkflowCreated', 'WorkflowDeployed.listening')).toMatchObject({
       workflow: { deployed: { triggers: [{ kind: 'event', emitterId: 'dc_*' }, { kind: 'source' }] } },
+    });
+    expect(after('WorkflowCreated', 'WorkflowDeployed.timer')).toMatchObject({
+      workflow: { switchedAt: createdAt, deployed: { triggers: [{ kind: 'timer', overlap: 'skip' }] } },
     });
   },
   WorkflowChanged: () =>

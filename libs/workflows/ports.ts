@@ -77,6 +77,17 @@ export interface WorkflowSubscriptions {
 }
 export const WORKFLOW_SUBSCRIPTIONS = Symbol('WorkflowSubscriptions');
 
+/** The schedules of timers, as the scheduler reads them. */
+export interface TimerSchedules {
+  /** The first tick after `after`, in epoch milliseconds like `since`. Undefined when there is none. */
+  next(
+    timer: { readonly cron: string | null; readonly intervalSeconds: number | null; readonly timezone: string | null },
+    since: number,
+    after: number,
+  ): number | undefined;
+}
+export const TIMER_SCHEDULES = Symbol('TimerSchedules');
+
 export const WORKFLOW_TOPICS = Symbol('WorkflowTopics');
 
 export interface EndpointUrls {

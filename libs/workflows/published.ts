@@ -48,6 +48,22 @@ export interface HttpTrigger {
   readonly auth: BearerAuth | null;
 }
 
+export interface TimerTrigger {
+  readonly kind: 'timer';
+  /** `ti_…`, derived from workflow and name, so the same over versions. */
+  readonly id: string;
+  readonly name: string;
+  /** Either this or the interval is null. */
+  readonly cron: string | null;
+  readonly intervalSeconds: number | null;
+  /** IANA name; null is UTC. */
+  readonly timezone: string | null;
+  /** `skip`: no run begins while one of this trigger has not ended. */
+  readonly overlap: 'allow' | 'skip';
+  /** Epoch milliseconds of the last change of the schedule, from which intervals count. */
+  readonly changedAt: number;
+}
+
 /** A workflow can be invoked without such a trigger too. It only has a name. */
 export interface CallTrigger {
   readonly kind: 'manual' | 'workflow';
@@ -68,7 +84,7 @@ export interface ListeningTrigger {
   readonly filter: Readonly<Record<string, unknown>> | null;
 }
 
-export type WorkflowTrigger = HttpTrigger | CallTrigger | ListeningTrigger;
+export type WorkflowTrigger = HttpTrigger | TimerTrigger | CallTrigger | ListeningTrigger;
 
 export const isListening = (trigger: WorkflowTrigger): trigger is ListeningTrigger =>
   trigger.kind === 'event' || trigger.kind === 'source';

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Changed } from '#libs/http/changed.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
-import { BLOBS } from '#libs/kernel/tokens.js';
+import { type Clock } from '#libs/kernel/clock.js';
+import { BLOBS, CLOCK } from '#libs/kernel/tokens.js';
 import { warned, type Warned } from '#libs/kernel/warning.js';
 import { readVersion } from './deployments.js';
 import { type StoredVersion } from './domain/stored-version.js';
@@ -9,6 +10,8 @@ import {
   ENDPOINT_URLS,
   type EndpointUrls,
   type HeardEvents,
+  TIMER_SCHEDULES,
+  type TimerSchedules,
   WORKFLOW_SUBSCRIPTIONS,
   type WorkflowSubscriptions,
 } from './ports.js';
@@ -22,6 +25,8 @@ export class ShownWorkflows {
   constructor(
     @Inject(BLOBS) private readonly blobs: BlobStore,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
+    @Inject(TIMER_SCHEDULES) private readonly schedules: TimerSchedules,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(WORKFLOW_SUBSCRIPTIONS) private readonly subscriptions: WorkflowSubscriptions,
   ) {}
 
@@ -52,6 +57,11 @@ export class ShownWorkflows {
     heard: readonly HeardEvents[],
   ): Promise<WorkflowReply> {
     const codes = await codesOf(stored, this.blobs);
-    return workflowReply(shown, stored, heard, codes, (key) => this.urls.urlOf(key));
+    const { active, switchedAt } = shown.workflow;
+    return workflowReply(shown, stored, heard, codes, {
+      urlOf: (key) => this.urls.urlOf(key),
+      nextTickOf: (timer) =>
+        active ? this.schedules.next(timer, Math.max(timer.changedAt, switchedAt), this.clock.now()) : undefined,
+    });
   }
 }

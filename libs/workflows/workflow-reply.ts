@@ -19,7 +19,7 @@ import { objectIn, stepsOf, textIn } from './domain/definition-rules.js';
 import { type StoredVersion } from './domain/stored-version.js';
 import { type WorkflowRecord } from './domain/workflow.js';
 import { type HeardEvents, type VersionEntry } from './ports.js';
-import { type DeployedStep, type WorkflowSettings, type WorkflowTrigger } from './published.js';
+import { type DeployedStep, type TimerTrigger, type WorkflowSettings, type WorkflowTrigger } from './published.js';
 
 const COMMON = {
   id: text('`p_…`'),
@@ -117,16 +117,23 @@ export const listedWorkflowReply = (shown: ShownWorkflow): ListedWorkflowReply =
   trigger_types: (shown.workflow.deployed?.triggers ?? []).map(({ kind }) => kind),
 });
 
+/** What a trigger shows beside its definition. */
+export interface TriggerFacts {
+  readonly urlOf: (key: string) => string;
+  /** Epoch milliseconds. Undefined for a timer that does not tick. */
+  readonly nextTickOf: (trigger: TimerTrigger) => number | undefined;
+}
+
 /** @param codes code of the components, by hash */
 export const workflowReply = (
   shown: ShownWorkflow,
   stored: StoredVersion,
   heard: readonly HeardEvents[],
   codes: ReadonlyMap<string, string>,
-  urlOf: (key: string) => string,
+  facts: TriggerFacts,
 ): WorkflowReply => ({
   ...common(shown),
-  triggers: (shown.workflow.deployed?.triggers ?? []).map((trigger) => shownTrigger(trigger, urlOf)),
+  triggers: (shown.workflow.deployed?.triggers ?? []).map((trigger) => shownTrigger(trigger, facts)),
   steps: stepsOf(stored.definition).flatMap(([i, step]) => shownStep(step, i, stored, codes)),
   subscriptions: heard.map(({ id, emitterId: emitter_id, eventName: event_name, filter }) => ({
     id,
@@ -166,7 +173,10 @@ const shownSettings = (settings: WorkflowSettings, active: boolean): Readonly<Re
   public_sse: settings.publicSse,
 });
 
-const shownTrigger = (trigger: WorkflowTrigger, urlOf: (key: string) => string): Readonly<Record<string, unknown>> => {
+const shownTrigger = (
+  trigger: WorkflowTrigger,
+  { urlOf, nextTickOf }: TriggerFacts,
+): Readonly<Record<string, unknown>> => {
   switch (trigger.kind) {
     case 'http':
       return {
@@ -186,6 +196,18 @@ const shownTrigger = (trigger: WorkflowTrigger, urlOf: (key: string) => string):
     }
     case 'source':
       return { type: trigger.kind, name: trigger.name, id: trigger.emitterId, event_name: trigger.eventName };
+    case 'timer':
+      return {
+        type: trigger.kind,
+        name: trigger.name,
+        id: trigger.id,
+        interval_seconds: trigger.intervalSeconds,
+        cron: trigger.cron,
+        timezone: trigger.timezone ?? 'UTC',
+        overlap: trigger.overlap,
+        next_tick_ms: nextTickOf(trigger) ?? null,
+        schedule_changed_at: epochSeconds(trigger.changedAt),
+      };
     case 'manual':
     case 'workflow':
       return { type: trigger.kind, name: trigger.name, id: null };

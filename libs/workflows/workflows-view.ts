@@ -7,9 +7,18 @@ import {
   type DeployedVersion,
   type RunnableWorkflow,
   type RunnableWorkflows,
+  type TimerTrigger,
   type WorkflowEndpoint,
 } from './published.js';
 import { isWorkflowEvent } from './read-models/workflows.projection.js';
+
+/** The timers of an active workflow. */
+export interface ArmedTriggers {
+  readonly workspaceId: string;
+  readonly timers: readonly TimerTrigger[];
+  /** Epoch milliseconds of the last activation. */
+  readonly switchedAt: number;
+}
 
 interface Row {
   readonly workspaceId: string;
@@ -54,6 +63,15 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
   /** Id of the workflow with this external id. */
   idOfExternal(externalId: string, workspaceId: string): string | undefined {
     return this.externals.get(externalKey(workspaceId, externalId));
+  }
+
+  /** The timers of a workflow, none while it is inactive. Undefined for one that is unknown or deleted. */
+  armed(workflowId: string): ArmedTriggers | undefined {
+    const row = this.rows.get(workflowId);
+    if (row?.state.status !== 'exists') return undefined;
+    const { active, deployed, switchedAt } = row.state.workflow;
+    const timers = (active && deployed !== null ? deployed.triggers : []).filter(({ kind }) => kind === 'timer');
+    return { workspaceId: row.workspaceId, timers: timers as readonly TimerTrigger[], switchedAt };
   }
 
   /** Workflows that were deployed and exist. */

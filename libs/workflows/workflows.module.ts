@@ -28,6 +28,8 @@ import {
   type DefinitionReader,
   ENDPOINT_URLS,
   type EndpointUrls,
+  TIMER_SCHEDULES,
+  type TimerSchedules,
   TRIGGER_REFERENCES,
   type TriggerReferences,
   WORKFLOW_SUBSCRIPTIONS,
@@ -54,6 +56,7 @@ export interface WorkflowsPorts {
   readonly clock: Clock;
   readonly endpointUrls: EndpointUrls;
   readonly definitionReader: DefinitionReader;
+  readonly timerSchedules: TimerSchedules;
   readonly triggerReferences: TriggerReferences;
   readonly workflowTopics: WorkflowTopics;
   readonly workflowVersions: WorkflowVersions;
@@ -103,6 +106,7 @@ export class WorkflowsModule {
         { provide: CLOCK, useValue: ports.clock },
         { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
         { provide: DEFINITION_READER, useValue: ports.definitionReader },
+        { provide: TIMER_SCHEDULES, useValue: ports.timerSchedules },
         { provide: TRIGGER_REFERENCES, useValue: ports.triggerReferences },
         { provide: WORKFLOW_SUBSCRIPTIONS, useValue: ports.workflowSubscriptions },
         { provide: WORKFLOW_TOPICS, useValue: ports.workflowTopics },

@@ -173,11 +173,9 @@ describe('a workflow', () => {
   });
 
   // docs/reference/workflows.md#trigger-not-run
-  it.each(['timer', 'source'])('is refused with a trigger that would not start it: %s', async (type) => {
-    const keys = { timer: { interval_seconds: 15 }, source: { uses: './x' } }[type];
-    const reply = await post(definition({ triggers: [{ type, ...keys }] }));
+  it('is refused with a trigger that would not start it', async () => {
+    const reply = await post(definition({ triggers: [{ type: 'source', uses: './x' }] }));
     expect(reply.status).toBe(400);
-    if (type !== 'source') expect(faultsOf(reply)).toEqual(['triggers[0].type unsupported']);
   });
 
   // docs/reference/workflows.md#workflow-lists

@@ -1,6 +1,7 @@
 import { delayedIn } from '#libs/routing/delayed-alarm.js';
 import { DuePump, type DuePumpOptions } from '#libs/due/due-pump.js';
 import { type Scheduler, startScheduler } from '#libs/scheduling/scheduler.js';
+import { timersOf } from '../timers.js';
 import { type RoleProcess } from './role-process.js';
 
 /** Role `scheduler`, step 1' of the path of an event: publishes ticks and what is due, in the process with the lease. */
@@ -31,7 +32,7 @@ export const startSchedulerRole = async (
     name: 'timers',
     start: async () => {
       const started = await startScheduler({
-        sources: views.sources,
+        sources: timersOf(views),
         ticks: engines.ticks,
         log: engines.log,
         topics,

@@ -19,6 +19,8 @@ export interface WorkflowState {
   readonly admission: AdmissionState;
   /** Runs that are admitted, and start once their places in the throttle are durable. */
   readonly starting: ReadonlySet<string>;
+  /** The last run of each trigger of which one run at a time goes on. */
+  readonly lastOf: ReadonlyMap<string, string>;
 }
 
 export interface TurnOptions {
@@ -42,6 +44,7 @@ export class Turn {
   private readonly drafts = new Map<string, RunDraft>();
   private readonly steeredRuns: SteeredRun[] = [];
   private readonly starting: Set<string>;
+  private readonly lastOf: Map<string, string>;
   private admission: AdmissionState;
 
   constructor(
@@ -50,6 +53,7 @@ export class Turn {
   ) {
     this.admission = before.admission;
     this.starting = new Set(before.starting);
+    this.lastOf = new Map(before.lastOf);
   }
 
   async apply(input: WorkflowInput): Promise<void> {
@@ -66,6 +70,7 @@ export class Turn {
         return;
       case 'run':
         await this.noteSteering(input);
+        if (input.alone === true && !(await this.takeTurnOfTrigger(input))) return;
         return this.decide(input.run, input.input, input);
     }
   }
@@ -81,7 +86,7 @@ export class Turn {
   }
 
   state(): WorkflowState {
-    return { admission: this.admission, starting: this.starting };
+    return { admission: this.admission, starting: this.starting, lastOf: this.lastOf };
   }
 
   /** Runs that this turn admitted, and that start once it is durable. */
@@ -95,6 +100,18 @@ export class Turn {
     const { id, respond: address } = invocation.headers;
     const draft = await this.draft(run);
     this.steeredRuns.push({ address, invocation: id, draft, result: steeringResult(draft.state, input) });
+  }
+
+  /** Whether no other run of the trigger goes on. A run that its journal has dropped has ended. */
+  private async takeTurnOfTrigger({ run, input }: WorkflowInput & { readonly of: 'run' }): Promise<boolean> {
+    const trigger = (input.type === 'arrive' && input.origin.trigger.id) || '';
+    const last = this.lastOf.get(trigger);
+    if (last !== undefined && last !== run) {
+      const { state } = await this.draft(last);
+      if (exists(state) && !hasEnded(state)) return false;
+    }
+    this.lastOf.set(trigger, run);
+    return true;
   }
 
   private async decide(run: string, given: RunInput, left: StepLeft): Promise<void> {

@@ -16,6 +16,8 @@ import { type RunnableWorkflow, type WorkflowRunnerDependencies } from './workfl
 
 /** Part of the workflow's state with the window of its throttle. */
 export const THROTTLE = 'throttle';
+/** Part with the last run of each trigger that runs alone, by its id. */
+export const LAST_RUNS = 'last-runs';
 /** Time to wait for the event log while a workflow is unknown. */
 const FOLLOW_MS = 10_000;
 
@@ -76,7 +78,10 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
     const { window } = next.admission;
     const later = turn.startsLater();
     return {
-      facts: window === state.admission.window ? {} : { [THROTTLE]: window && JSON.stringify(window) },
+      facts: {
+        ...(window === state.admission.window ? {} : { [THROTTLE]: window && JSON.stringify(window) }),
+        ...lastRunsOf(state, next),
+      },
       records: [],
       alarms: drafts.flatMap(newAlarm),
       lastEventId: this.eventIds.last(),
@@ -141,6 +146,12 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
     return new RunDraft(run, version, state, planOf(deployed, trigger));
   }
 }
+
+/** The last runs of triggers, when they changed. */
+const lastRunsOf = (before: WorkflowState, { lastOf }: WorkflowState): Decision<WorkflowState>['facts'] => {
+  const changed = [...lastOf].some(([trigger, run]) => before.lastOf.get(trigger) !== run);
+  return changed ? { [LAST_RUNS]: JSON.stringify(Object.fromEntries(lastOf)) } : {};
+};
 
 /** Trigger of a run that does not exist, for which nothing is decided. */
 const ANY = { type: '' };

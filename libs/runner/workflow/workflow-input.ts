@@ -18,6 +18,8 @@ export type WorkflowInput = Input &
         readonly sends?: readonly StepSend[];
         /** Workflows that it starts. */
         readonly triggers?: readonly StepTrigger[] | undefined;
+        /** Whether the run begins only when no other of its trigger goes on. */
+        readonly alone?: boolean;
       }
     /** Runs whose places in the throttle are durable, so that they may start. */
     | { readonly of: 'starts'; readonly runs: readonly string[]; readonly now: number }
@@ -28,7 +30,8 @@ export type WorkflowInput = Input &
   );
 
 export type Meaning =
-  { readonly of: 'run'; readonly run: string; readonly input: RunInput } | { readonly of: 'nothing' };
+  | { readonly of: 'run'; readonly run: string; readonly input: RunInput; readonly alone?: boolean }
+  | { readonly of: 'nothing' };
 
 /** Whether an invocation begins a run. */
 export const isEvent = ({ headers: { kind } }: Invocation): boolean =>
@@ -44,8 +47,10 @@ export const meaningOf = (invocation: Invocation, now: number): Meaning => {
     case 'http':
     case 'timer':
     case 'emit':
-    case 'manual':
-      return { of: 'run', run: runIdOf(headers.id), input: arrivalOf(invocation, now) };
+    case 'manual': {
+      const alone = headers.alone === '1' ? { alone: true } : {};
+      return { of: 'run', run: runIdOf(headers.id), input: arrivalOf(invocation, now), ...alone };
+    }
     case 'alarm':
       if (run === undefined) return { of: 'nothing' };
       return {

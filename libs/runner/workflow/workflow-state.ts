@@ -4,7 +4,7 @@ import { headOf } from '#libs/workflow-runs/stored-run.js';
 import { type LaneState } from '../lane-state.js';
 import { type RunJournal } from '../run-journal.js';
 import { type WorkflowState } from './run-turn.js';
-import { THROTTLE } from './workflow-decisions.js';
+import { LAST_RUNS, THROTTLE } from './workflow-decisions.js';
 
 const PAGE = 1_000;
 
@@ -51,5 +51,7 @@ export const loadRuns = async (
   }
   const throttle = own[THROTTLE];
   const window = throttle === undefined ? null : (JSON.parse(throttle) as ThrottleWindow);
-  return { state: { admission: loadAdmission(window, heads), starting: new Set() }, running, ended, unconfirmed };
+  const lastOf = new Map(Object.entries(JSON.parse(own[LAST_RUNS] ?? '{}') as Readonly<Record<string, string>>));
+  const state = { admission: loadAdmission(window, heads), starting: new Set<string>(), lastOf };
+  return { state, running, ended, unconfirmed };
 };

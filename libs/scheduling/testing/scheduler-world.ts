@@ -2,7 +2,14 @@ import { afterEach } from '@jest/globals';
 import { type Timer } from '#libs/sources/published.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { type Alarm, type ArmedTimers, type Scheduler, startScheduler, type TimerSources } from '../scheduler.js';
+import {
+  type Alarm,
+  type ArmedTimer,
+  type ArmedTimers,
+  type Scheduler,
+  startScheduler,
+  type TimerSources,
+} from '../scheduler.js';
 import { InMemoryTicks } from './in-memory-ticks.js';
 
 export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
@@ -71,8 +78,8 @@ class Sources implements TimerSources {
   get listening(): number {
     return this.listeners.size;
   }
-  all(): ReadonlyMap<string, unknown> {
-    return this.rows;
+  ids(): Iterable<string> {
+    return this.rows.keys();
   }
   armed(sourceId: string): ArmedTimers | undefined {
     return this.rows.get(sourceId);
@@ -81,7 +88,7 @@ class Sources implements TimerSources {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
-  set(sourceId: string, timers: readonly Timer[], since: number, first = false): void {
+  set(sourceId: string, timers: readonly ArmedTimer[], since: number, first = false): void {
     const armed = { sourceId, workspaceId: 'o_1', timers, since, first };
     this.rows.set(sourceId, armed);
     for (const listener of this.listeners) listener(armed);

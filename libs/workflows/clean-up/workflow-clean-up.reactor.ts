@@ -10,10 +10,12 @@ export interface WorkflowCleanUpPorts {
   readonly vault: Pick<Vault, 'delete'>;
   readonly blobs: Pick<BlobStore, 'delete'>;
   readonly workflowTopics: Pick<WorkflowTopics, 'remove'>;
+  /** Last ticks of timers. */
+  readonly ticks: { drop(workflowId: string): Promise<void> };
 }
 
 /**
- * Removes the topics, unfinished runs, secrets and definitions of a deleted workflow. A repeat after a crash removes the
+ * Removes the topics, unfinished runs, ticks, secrets and definitions of a deleted workflow. A repeat after a crash removes the
  * rest.
  */
 export class WorkflowCleanUpReactor implements Reactor {
@@ -23,8 +25,9 @@ export class WorkflowCleanUpReactor implements Reactor {
   constructor(private readonly ports: WorkflowCleanUpPorts) {}
 
   async handle({ stream }: RecordedEvent): Promise<void> {
-    const { events, vault, blobs, workflowTopics } = this.ports;
+    const { events, vault, blobs, workflowTopics, ticks } = this.ports;
     await workflowTopics.remove(idOf(stream));
+    await ticks.drop(idOf(stream));
     for await (const event of events.read(stream)) {
       if (!isDeployed(event)) continue;
       for (const ref of event.data.secretRefs) await vault.delete(ref);

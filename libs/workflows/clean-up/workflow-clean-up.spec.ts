@@ -27,6 +27,7 @@ describe('the deletion of a workflow', () => {
           vault: { delete: remove },
           blobs: { delete: remove },
           workflowTopics: { remove },
+          ticks: { drop: (id) => remove(`ticks of ${id}`) },
         }),
       ],
     });
@@ -43,7 +44,7 @@ describe('the deletion of a workflow', () => {
     await plane.happened('workflow-p_1', golden.read<WorkflowEvent>('WorkflowDeleted'));
     await plane.idle();
     const { versionHash, secretRefs } = first.data;
-    expect(new Set(removed)).toEqual(new Set(['p_1', ...secretRefs, versionHash, 'sec_2', 'h2']));
+    expect(new Set(removed)).toEqual(new Set(['p_1', 'ticks of p_1', ...secretRefs, versionHash, 'sec_2', 'h2']));
     expect(plane.failures).toEqual([]);
   });
 });

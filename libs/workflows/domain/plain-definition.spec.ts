@@ -99,6 +99,7 @@ describe('triggers', () => {
     newKey: () => `e${keys++}`,
     newAuth: (token) => ({ salt: 's', keyHash: `hash of ${token}` }),
     matches: ({ keyHash }, token) => keyHash === `hash of ${token}`,
+    now: 1_000,
   };
   const planOf = (triggers: readonly object[], before: TriggerRequest['before'] = []) =>
     planTriggers({ triggers }, { ...request, before });
@@ -132,8 +133,32 @@ describe('triggers', () => {
     ]),
   );
 
+  it('that tick keep the place of their ticks while their schedule stays', () => {
+    const every = { type: 'timer', interval_seconds: 60 };
+    const first = planTriggers({ triggers: [every] }, request).triggers;
+    expect(first).toEqual([
+      {
+        kind: 'timer',
+        id: expect.stringMatching(/^ti_[0-9a-z]{18}$/),
+        name: 'timer',
+        cron: null,
+        intervalSeconds: 60,
+        timezone: null,
+        overlap: 'allow',
+        changedAt: 1_000,
+      },
+    ]);
+    const later = { ...request, before: first, now: 2_000 };
+    const changedAt = (trigger: object): unknown =>
+      (planTriggers({ triggers: [trigger] }, later).triggers[0] as { changedAt: number }).changedAt;
+    expect(changedAt({ ...every, overlap: 'skip' })).toBe(1_000);
+    expect(changedAt({ ...every, interval_seconds: 61 })).toBe(2_000);
+    expect(changedAt({ type: 'timer', cron: '0 9 * * *' })).toBe(2_000);
+    expect(changedAt({ ...every, name: 'other' })).toBe(2_000);
+  });
+
   it('that would start no run are refused', () =>
-    expect(planOf([{ type: 'timer', interval_seconds: 15 }]).faults).toMatchObject([
+    expect(planOf([{ type: 'tool', description: 'x' }]).faults).toMatchObject([
       { path: ['triggers', 0, 'type'], code: 'unsupported' },
     ]));
 });

@@ -1,6 +1,12 @@
 import { derivedId } from '#libs/kernel/ids.js';
 import { SECRET_MASK } from '#libs/sources/published.js';
-import { type BearerAuth, type HttpTrigger, type ListeningTrigger, type WorkflowTrigger } from '../published.js';
+import {
+  type BearerAuth,
+  type HttpTrigger,
+  type ListeningTrigger,
+  type TimerTrigger,
+  type WorkflowTrigger,
+} from '../published.js';
 import { type JsonObject } from './check-shape.js';
 import { objectIn, textIn, triggersOf } from './definition-rules.js';
 import { type FaultCode, type Path } from './findings.js';
@@ -15,11 +21,16 @@ export interface TriggerPlan {
 
 export interface TriggerRequest {
   readonly workflowId: string;
-  /** Of the version in force. A trigger of the same name keeps its key, and its token when the mask is given. */
+  /**
+   * Of the version in force. A trigger of the same name keeps its key, its token when the mask is given, and the place of
+   * its ticks while its schedule stays.
+   */
   readonly before: readonly WorkflowTrigger[];
   readonly newKey: () => string;
   readonly newAuth: (token: string) => BearerAuth;
   readonly matches: (auth: BearerAuth, token: string) => boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
 }
 
 /** The triggers of a plain definition. */
@@ -39,6 +50,8 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
         faults.push({ path: ['triggers', i, 'auth', 'token'], code, message: planned });
         return [];
       }
+      case 'timer':
+        return [planTimer(trigger, name, request)];
       case 'manual':
       case 'workflow':
         return [{ kind, name }];
@@ -63,6 +76,30 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
     }
   });
   return { triggers, faults, definition: withMasks(definition) };
+};
+
+const planTimer = (trigger: JsonObject, name: string, { workflowId, before, now }: TriggerRequest): TimerTrigger => {
+  const cron = textIn(trigger, 'cron') ?? null;
+  const intervalSeconds = numberIn(trigger, 'interval_seconds') ?? null;
+  const timezone = cron === null ? null : (textIn(trigger, 'timezone') ?? null);
+  const overlap = textIn(trigger, 'overlap') === 'skip' ? 'skip' : 'allow';
+  const id = derivedId('ti', workflowId, name);
+  const known = before.find((each) => each.kind === 'timer' && each.id === id);
+  const isSame =
+    known?.kind === 'timer' &&
+    known.cron === cron &&
+    known.intervalSeconds === intervalSeconds &&
+    known.timezone === timezone;
+  return {
+    kind: 'timer',
+    id,
+    name,
+    cron,
+    intervalSeconds,
+    timezone,
+    overlap,
+    changedAt: isSame ? known.changedAt : now,
+  };
 };
 
 const planListening = (

@@ -13,6 +13,8 @@ export interface WorkflowRecord extends WorkflowFace {
   readonly userId: string;
   /** The version in force. Null before the first one. */
   readonly deployed: WorkflowDeployed['data'] | null;
+  /** Since when it is in its state of activity. */
+  readonly switchedAt: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -76,7 +78,9 @@ export const workflowDecider: Decider<WorkflowCommand, WorkflowEvent, WorkflowSt
 
   evolve(state, event): WorkflowState {
     if (event.type === 'WorkflowCreated') {
-      return { status: 'exists', workflow: { ...event.data, deployed: null, updatedAt: event.data.createdAt } };
+      const { createdAt } = event.data;
+      const workflow = { ...event.data, deployed: null, switchedAt: createdAt, updatedAt: createdAt };
+      return { status: 'exists', workflow };
     }
     if (state.status !== 'exists') return state;
     const { workflow } = state;
@@ -85,7 +89,8 @@ export const workflowDecider: Decider<WorkflowCommand, WorkflowEvent, WorkflowSt
         return { status: 'exists', workflow: { ...workflow, deployed: event.data, updatedAt: event.data.deployedAt } };
       case 'WorkflowChanged': {
         const { changedAt, ...face } = event.data;
-        return { status: 'exists', workflow: { ...workflow, ...face, updatedAt: changedAt } };
+        const switchedAt = face.active === workflow.active ? workflow.switchedAt : changedAt;
+        return { status: 'exists', workflow: { ...workflow, ...face, switchedAt, updatedAt: changedAt } };
       }
       case 'WorkflowDeleted':
         return { status: 'deleted', externalId: workflow.externalId };

@@ -16,7 +16,7 @@ export interface WorkflowDoc extends Revised {
 }
 
 export const WORKFLOWS: CollectionSchema = {
-  name: 'workflows.workflows.v1',
+  name: 'workflows.workflows.v2',
   indexed: ['workspaceId', 'active', 'externalId'],
   sort: 'sort',
   counted: [['workspaceId'], ['workspaceId', 'active']],
