@@ -16,6 +16,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   steps: 'Namespace of the step',
   subscriptions: '`sub_…`',
   variables: 'Name of the variable',
+  versions: 'Number of a version',
   webhooks: '`wh_…`',
   workflows: '`p_…`, or `ext:` and an external id',
   workspaces: '`o_…`',
