@@ -5,7 +5,13 @@ import { type StoredRecord } from '#libs/stream-log/stream-log.js';
  * Kinds whose invocation may arrive twice under one id, because a router or scheduler restarted, or because a publisher
  * repeated a publication that was not confirmed.
  */
-export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>(['emit', 'timer', 'hook', 'delayed']);
+export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>([
+  'emit',
+  'timer',
+  'hook',
+  'delayed',
+  'cancel_runs',
+]);
 
 /** An invocation in flight in this process. */
 export interface Invocation {

@@ -9,8 +9,9 @@ import { type LogRecord } from './stream-log.js';
 /**
  * `hook` runs a hook with the definition in `value`. `settled` ends the operation whose hooks ran: the event log's
  * definition applies again once the log has been read up to the position in `value`. `delayed` publishes an event that
- * has waited, or a test event of an endpoint, and runs no code. Only workflows get the last four: the wait of a run is
- * over, a user or a URL resumes or cancels a run, and `wake` makes the owner of the lane go on with unfinished runs.
+ * has waited, or a test event of an endpoint, and runs no code. Only workflows get the last five: the wait of a run is
+ * over, a user or a URL resumes or cancels a run, a deactivation cancels all, and `wake` makes the owner of the lane go on
+ * with unfinished runs.
  */
 export type InvocationKind =
   | 'http'
@@ -24,6 +25,7 @@ export type InvocationKind =
   | 'alarm'
   | 'resume'
   | 'cancel'
+  | 'cancel_runs'
   | 'wake';
 
 /** The parts of an event besides its payload. A delayed event keeps them while it waits. */

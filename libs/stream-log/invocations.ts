@@ -228,6 +228,17 @@ export const steeringInvocation = (
   });
 };
 
+/** Cancels every unfinished run of a workflow that arrived before. A repeat for the same `cause` has the same id. */
+export const cancelRunsInvocation = (
+  topics: TopicPolicy,
+  call: Omit<Steering, 'runId'> & { readonly by: object; readonly cause: string },
+): Invocation => {
+  const { workflowId, workspaceId, now, by, cause } = call;
+  const parts = { by: JSON.stringify(by) };
+  const id = derivedId('inv', workflowId, cause);
+  return invocation(topics, 'cancel_runs', id, { sourceId: workflowId, workspaceId, now }, 'null', parts);
+};
+
 /** Makes the runner that owns a workflow's lane go on with its unfinished runs. */
 export const wakeInvocation = (
   topics: TopicPolicy,

@@ -20,6 +20,11 @@ export class BesideDto {
   @Transform(flagFromText)
   @IsBoolean()
   refresh?: boolean;
+  @Meaning('With `active: false` in a change: whether every unfinished run is cancelled')
+  @IsOptional()
+  @Transform(flagFromText)
+  @IsBoolean()
+  cancel_runs?: boolean;
   @Meaning('The program that keeps the workflow')
   @IsOptional()
   @IsString()

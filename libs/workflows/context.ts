@@ -1,5 +1,6 @@
 import { auditable } from '#libs/kernel/auditable.js';
 import { type Context } from '#libs/kernel/context.js';
+import { CancelRunsReactor, type CancelRunsPorts } from './cancel-runs.reactor.js';
 import { WorkflowCleanUpReactor, type WorkflowCleanUpPorts } from './clean-up/workflow-clean-up.reactor.js';
 import { workflowDecider } from './domain/workflow.js';
 import { WORKFLOW_LIMITS } from './limits.js';
@@ -11,7 +12,10 @@ import { WorkflowsView } from './workflows-view.js';
 export const workflowsContext = {
   projections: [workflowsProjection],
   views: () => ({ workflows: new WorkflowsView() }),
-  reactors: { workflows: (ports: WorkflowCleanUpPorts) => new WorkflowCleanUpReactor(ports) },
+  reactors: {
+    workflows: (ports: WorkflowCleanUpPorts) => new WorkflowCleanUpReactor(ports),
+    'workflow runs to cancel': (ports: CancelRunsPorts) => new CancelRunsReactor(ports),
+  },
   ids: ['p'],
   limits: WORKFLOW_LIMITS,
   auditable: [auditable('p', workflowDecider)],

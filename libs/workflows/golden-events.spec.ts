@@ -45,10 +45,13 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => voi
       workflow: { switchedAt: createdAt, deployed: { triggers: [{ kind: 'timer', overlap: 'skip' }] } },
     });
   },
-  WorkflowChanged: () =>
-    expect(after('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged')).toMatchObject({
+  WorkflowChanged: () => {
+    const changed = after('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged');
+    expect(changed).toMatchObject({
       workflow: { name: 'Orders 2', active: false, updatedAt: createdAt + 1_000, deployed: { version: 1 } },
-    }),
+    });
+    expect(after('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged.cancelling')).toEqual(changed);
+  },
   WorkflowDeleted: () =>
     expect(after('WorkflowCreated', 'WorkflowDeleted')).toEqual({ status: 'deleted', externalId: 'shop/orders' }),
   WorkflowExternalIdReserved: () =>

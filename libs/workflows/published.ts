@@ -1,5 +1,6 @@
 /** Published contract of the workflows context: its events, and what a run needs of a workflow. */
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type Actor } from '#libs/kernel/events.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type RetryPolicy } from '#libs/workflow-runs/run-plan.js';
 
@@ -124,7 +125,8 @@ export interface WorkflowDeployed {
 }
 export interface WorkflowChanged {
   readonly type: 'WorkflowChanged';
-  readonly data: WorkflowFace & { readonly changedAt: number };
+  /** `cancelsRuns`: every unfinished run that arrived before is cancelled. */
+  readonly data: WorkflowFace & { readonly cancelsRuns?: true; readonly changedAt: number };
 }
 export interface WorkflowDeleted {
   readonly type: 'WorkflowDeleted';
@@ -211,4 +213,13 @@ export interface WorkflowTopics {
   /** Resolves when the topics take records. */
   create(workflowId: string): Promise<void>;
   remove(workflowId: string): Promise<void>;
+  /** Cancels every unfinished run that arrived before. Resolves once the request is durable. `cause`: the same on a repeat. */
+  cancelRuns(request: {
+    readonly workflowId: string;
+    readonly workspaceId: string;
+    readonly by: Actor;
+    readonly cause: string;
+    /** Epoch milliseconds. */
+    readonly now: number;
+  }): Promise<void>;
 }

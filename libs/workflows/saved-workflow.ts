@@ -12,6 +12,7 @@ export interface Beside {
   readonly strict?: boolean | undefined;
   readonly active?: boolean | undefined;
   readonly refresh?: boolean | undefined;
+  readonly cancel_runs?: boolean | undefined;
   readonly managed_by?: string | null | undefined;
 }
 

@@ -5,6 +5,7 @@ import { eventually } from '#test/harness/wait.js';
 
 interface Run {
   readonly id: string;
+  readonly workflow_id: string;
   readonly state: string;
   readonly cancel_reason: string | null;
   readonly cancelled_by: { readonly user_id: string } | null;
@@ -68,6 +69,21 @@ describe('a waiting run', () => {
     await api.expect(200, 'POST', `/v1/runs/${id}/cancel`);
     const over = await api.call<Refusal>('POST', `/v1/runs/${id}/resume`);
     expect([over.status, over.body.code]).toEqual([409, 'run_not_waiting']);
+  });
+});
+
+// docs/reference/workflows.md#cancel-runs
+describe('the runs of a workflow', () => {
+  it('52: are cancelled when it is deactivated so', async () => {
+    const id = await runIn('waiting', '$.flow.suspend()');
+    const { workflow_id: workflow } = await runOf(id, 'waiting');
+    const path = `/v1/workflows/${workflow}`;
+    const refused = await api.call<Refusal>('PUT', path, { body: { active: true, cancel_runs: true } });
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_parameter']);
+    await api.expect(200, 'PUT', path, { body: { active: false, cancel_runs: true } });
+    const run = await runOf(id, 'cancelled');
+    expect(run.cancel_reason).toBe('deactivated');
+    expect(run.cancelled_by?.user_id).toMatch(/^u_/);
   });
 });
 

@@ -214,6 +214,7 @@ export class SourceRunner implements ExecutableRunner {
       case 'alarm':
       case 'resume':
       case 'cancel':
+      case 'cancel_runs':
       case 'wake':
         return this.finisher.finishWithoutRun(invocation);
     }

@@ -81,6 +81,7 @@ export const meaningOf = (invocation: Invocation, now: number): Meaning => {
     case 'hook':
     case 'settled':
     case 'delayed':
+    case 'cancel_runs':
     case 'wake':
       return { of: 'nothing' };
   }

@@ -1,3 +1,4 @@
+import { type Actor } from '#libs/kernel/events.js';
 import { endsWithin } from '#libs/async/deadline.js';
 import { nextReviewAt } from '#libs/workflow-runs/admission.js';
 import { runDecider } from '#libs/workflow-runs/run-decider.js';
@@ -11,6 +12,7 @@ import { RunBook, type RunDraft, pinnedTo } from './run-book.js';
 import { replyAfter } from './run-replies.js';
 import { type WorkflowState } from './run-turn.js';
 import { steeringReply } from './steering-over-log.js';
+import { cancelRuns, type CancelRunsOptions } from './cancel-runs.js';
 import { StepExecutions } from './step-executions.js';
 import { WorkflowDecisions } from './workflow-decisions.js';
 import { type Meaning, type WorkflowInput, isEvent, meaningOf } from './workflow-input.js';
@@ -42,6 +44,7 @@ export class WorkflowRunner implements ExecutableRunner {
   /** Events that are not runs yet, in lane order. The log bounds them by what is not acknowledged. */
   private readonly held: Invocation[] = [];
   private closed = false;
+  private readonly ending = new AbortController();
   private review: NodeJS.Timeout | undefined;
   private waitingUntilIdle: (() => void)[] = [];
 
@@ -158,7 +161,9 @@ export class WorkflowRunner implements ExecutableRunner {
   private admit(invocation: Invocation, seen: ReadonlySet<string>): void {
     const arrival = this.intake.admit(invocation, seen);
     if (arrival === 'ignored') return;
-    if (arrival === 'new' && isEvent(invocation) && (this.held.length > 0 || this.isFull())) this.held.push(invocation);
+    if (arrival === 'new' && invocation.headers.kind === 'cancel_runs') this.cancelRuns(invocation);
+    else if (arrival === 'new' && isEvent(invocation) && (this.held.length > 0 || this.isFull()))
+      this.held.push(invocation);
     else if (arrival === 'new') this.push(invocation, meaningOf(invocation, this.deps.clock.now()));
     else this.push(invocation, { of: 'nothing' }, arrival === 'repeat');
   }
@@ -169,6 +174,26 @@ export class WorkflowRunner implements ExecutableRunner {
       invocation.ack();
     };
     this.committer.push({ ...meaning, invocation, committed, ...(isRepeat ? { repeat: true } : {}) });
+  }
+
+  /** Acknowledges the request once every run is cancelled. The next owner of the lane begins anew. */
+  private cancelRuns(invocation: Invocation): void {
+    const { journal, clock, logger, metrics } = this.deps;
+    const { workflowId } = this;
+    const by = invocation.headers.by === undefined ? null : (JSON.parse(invocation.headers.by) as Actor);
+    const decide: CancelRunsOptions['decide'] = (inputs) =>
+      new Promise((resolve) => {
+        for (const input of inputs) this.committer.push({ of: 'run', ...input, ...NOTHING_ELSE });
+        this.committer.push({ of: 'nothing', invocation: undefined, committed: resolve });
+      });
+    const onFault = (error: unknown): void => {
+      metrics.platformFailure();
+      logger.error({ workflow: workflowId, error: String(error) }, 'runs.not_cancelled');
+    };
+    const { signal } = this.ending;
+    void cancelRuns({ workflowId, journal, by, now: () => clock.now(), decide, onFault, signal }).then((isDone) => {
+      if (isDone) this.push(invocation, { of: 'nothing' });
+    });
   }
 
   /** Whether as many runs wait for their first start as may. */
@@ -257,6 +282,7 @@ export class WorkflowRunner implements ExecutableRunner {
 
   private end(): void {
     this.closed = true;
+    this.ending.abort();
     clearTimeout(this.review);
   }
 

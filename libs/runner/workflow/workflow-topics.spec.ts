@@ -10,7 +10,7 @@ describe('the topics of a workflow', () => {
       async (id: string): Promise<void> =>
         void done.push(`${what} ${id}`);
     const of = workflowTopics({
-      log: { createTopic: note('create'), deleteTopic: note('delete') },
+      log: { createTopic: note('create'), deleteTopic: note('delete'), publish: async () => [] },
       topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
       journal: { drop: note('drop') },
       due: { removeOwner: note('alarms') },

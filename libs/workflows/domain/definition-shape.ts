@@ -165,6 +165,7 @@ export const DEFINITION_AND_BESIDE: ObjectShape = object({
   strict: field(flag, 'Whether warnings are errors'),
   active: field(flag, 'As in `settings`'),
   refresh: field(flag, 'Whether pinned components are looked for anew'),
+  cancel_runs: field(flag, 'With `active: false` in a change: whether every unfinished run is cancelled'),
   managed_by: field(text(255), 'The program that keeps the workflow', { nullable: true }),
   draft: field(flag, 'Whether to save a draft', { unsupported: `drafts are not available: ${NEXT}` }),
   workspace_id: field(text(200), 'The workspace of the request'),

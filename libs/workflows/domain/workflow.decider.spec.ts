@@ -84,6 +84,14 @@ describe('a workflow', () => {
     expect(change({ active: true, name: 'Orders' })).toEqual([]);
   });
 
+  it('has its runs cancelled, also when it is inactive already', () => {
+    const off: WorkflowEvent = { type: 'WorkflowChanged', data: { ...FACE, active: false, changedAt: 2 } };
+    const command = { type: 'Change', changes: { active: false, cancelsRuns: true }, now: 3 } as const;
+    expect(given(...created, off).when(command)).toEqual([
+      { type: 'WorkflowChanged', data: { ...FACE, active: false, cancelsRuns: true, changedAt: 3 } },
+    ]);
+  });
+
   it('is deleted once, and changes no more', () => {
     expect(given(...created).when({ type: 'Delete', now: 3 })).toEqual([deleted]);
     for (const command of [deploy(1), { type: 'Change', changes: {}, now: 4 }, { type: 'Delete', now: 4 }] as const)

@@ -24,6 +24,9 @@ export type WorkflowState =
   | { readonly status: 'exists'; readonly workflow: WorkflowRecord }
   | { readonly status: 'deleted'; readonly externalId: string | null };
 
+/** The given of what is no part of a version, and whether unfinished runs are cancelled. */
+export type Changes = Partial<WorkflowFace> & { readonly cancelsRuns?: boolean };
+
 export type WorkflowCommand =
   | {
       readonly type: 'Create';
@@ -38,10 +41,10 @@ export type WorkflowCommand =
       readonly deployment: Deployment;
       /** The version that the deployment was made from. */
       readonly basedOn: number;
-      readonly changes: Partial<WorkflowFace>;
+      readonly changes: Changes;
       readonly now: number;
     }
-  | { readonly type: 'Change'; readonly changes: Partial<WorkflowFace>; readonly now: number }
+  | { readonly type: 'Change'; readonly changes: Changes; readonly now: number }
   | { readonly type: 'Delete'; readonly now: number };
 
 export const workflowNotFound = (id: string): DomainError =>
@@ -88,7 +91,7 @@ export const workflowDecider: Decider<WorkflowCommand, WorkflowEvent, WorkflowSt
       case 'WorkflowDeployed':
         return { status: 'exists', workflow: { ...workflow, deployed: event.data, updatedAt: event.data.deployedAt } };
       case 'WorkflowChanged': {
-        const { changedAt, ...face } = event.data;
+        const { changedAt, cancelsRuns: _, ...face } = event.data;
         const switchedAt = face.active === workflow.active ? workflow.switchedAt : changedAt;
         return { status: 'exists', workflow: { ...workflow, ...face, switchedAt, updatedAt: changedAt } };
       }
@@ -113,12 +116,15 @@ const deployed = (deployment: Deployment, version: number, deployedAt: number): 
   data: { ...deployment, version, deployedAt },
 });
 
-const change = (workflow: WorkflowRecord, changes: Partial<WorkflowFace>, changedAt: number): WorkflowEvent[] => {
+const change = (
+  workflow: WorkflowRecord,
+  { cancelsRuns = false, ...changes }: Changes,
+  changedAt: number,
+): WorkflowEvent[] => {
   const face = faceOf(workflow);
   const next = { ...face, ...changes };
-  return FACE.every((key) => face[key] === next[key])
-    ? []
-    : [{ type: 'WorkflowChanged', data: { ...next, changedAt } }];
+  if (!cancelsRuns && FACE.every((key) => face[key] === next[key])) return [];
+  return [{ type: 'WorkflowChanged', data: { ...next, ...(cancelsRuns ? { cancelsRuns } : {}), changedAt } }];
 };
 
 const FACE = ['name', 'description', 'externalId', 'managedBy', 'active'] as const;

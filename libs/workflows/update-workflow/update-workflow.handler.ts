@@ -9,9 +9,14 @@ import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js'
 import { Deployments, isInForce, type PlannedVersion, type VersionInForce } from '../deployments.js';
 import { type JsonObject } from '../domain/check-shape.js';
 import { CHANGES, changedSettings } from '../domain/changes.js';
-import { workflowBusy, workflowDecider, workflowNotFound, type WorkflowRecord } from '../domain/workflow.js';
+import {
+  type Changes,
+  workflowBusy,
+  workflowDecider,
+  workflowNotFound,
+  type WorkflowRecord,
+} from '../domain/workflow.js';
 import { ExternalIds, externalIdTaken, stepOf } from '../external-ids.js';
-import { type WorkflowFace } from '../published.js';
 import { type Beside, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
 
 export class UpdateWorkflow extends Command<SavedWorkflow> {
@@ -28,7 +33,7 @@ export class UpdateWorkflow extends Command<SavedWorkflow> {
 }
 
 interface Change {
-  readonly changes: Partial<WorkflowFace>;
+  readonly changes: Changes;
   /** The version to deploy. Undefined when the one in force stays. */
   readonly planned: PlannedVersion | undefined;
   readonly warnings: readonly Warning[];
@@ -78,7 +83,7 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     const checked = await this.checks.check(given, refresh ? { ...named, refresh } : named, options);
     const request = { workflowId, given, checked, before, refresh, context };
     return this.deployments.planned(request, (planned) => {
-      const changes = { description: null, ...givenFace(definition, beside) };
+      const changes = { description: null, ...givenFace(definition, beside), ...cancelsRuns(definition, beside) };
       const change = { changes, planned: isInForce(planned, before) ? undefined : planned };
       return this.carriedOut(workflowId, { ...change, warnings: planned.warnings }, before, context);
     });
@@ -92,7 +97,7 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
         definition[key] === null ? [[key === 'description' ? key : 'externalId', null]] : [],
       ),
     );
-    const changes: Partial<WorkflowFace> = { ...nulls, ...face };
+    const changes: Changes = { ...nulls, ...face, ...cancelsRuns(definition, beside) };
     const settings = changedSettings(before.stored.definition, definition['settings']);
     if (Object.keys(changes).length === 0 && settings === undefined)
       throw new DomainError(
@@ -145,7 +150,7 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
   private async deployed(
     workflowId: string,
     planned: PlannedVersion,
-    changes: Partial<WorkflowFace>,
+    changes: Changes,
     workflow: WorkflowRecord,
     context: CommandContext,
   ): Promise<SavedWorkflow> {
@@ -156,3 +161,13 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     return savedWorkflow(result, { stored, warnings: planned.warnings, workspaceId: context.workspaceId });
   }
 }
+
+/** Whether the request cancels runs. Throws request.invalid_parameter when it leaves the workflow active. */
+const cancelsRuns = (definition: JsonObject, beside: Beside): Pick<Changes, 'cancelsRuns'> => {
+  if (definition['cancel_runs'] !== true && beside.cancel_runs !== true) return {};
+  if (givenFace(definition, beside).active === false) return { cancelsRuns: true };
+  throw new DomainError('request.invalid_parameter', 'cancel_runs needs active: false beside it', {
+    field: 'cancel_runs',
+    needs: 'active: false',
+  });
+};
