@@ -72,6 +72,8 @@ export interface ArchivedLines {
   readonly invocations: ArchivedRecord;
   readonly deliveries: ArchivedRecord;
   readonly attempts: ArchivedRecord;
+  /** Messages of workflows that did not go out. */
+  readonly messages: ArchivedRecord;
 }
 
 export type PartName = keyof ArchivedLines;
@@ -91,6 +93,7 @@ export const PARTS: readonly PartName[] = [
   'invocations',
   'deliveries',
   'attempts',
+  'messages',
 ];
 
 export interface PartSummary {

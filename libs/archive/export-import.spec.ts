@@ -12,6 +12,7 @@ import { readManifest } from './archive-reader.js';
 import { type MovedEngines } from './export-installation.js';
 import { sealOf } from './import-installation.js';
 import { IMPORT, ImportMark, IMPORTS } from './import-mark.js';
+import { MESSAGE_GROUP } from '#libs/delivery/message-worker.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
 import { headOf } from '#libs/workflow-runs/stored-run.js';
 import {
@@ -174,6 +175,7 @@ describe('export and import', () => {
     expect(headOf(left?.head ?? '{}').place).toBeLessThan(0);
     const { version, parts } = await target.journal.load({ executable: 'p_1', run: QUEUED_RUN });
     expect({ version, parts }).toEqual({ version: 1, parts: queuedRun().parts });
+    expect(await consumed(target, MESSAGE_GROUP, 'messages.', 1)).toEqual(['{"of":"snd_2"}']);
     // The event of the run is not there to begin it twice.
     expect(await target.log.read('invocations.p_1', -1, 9)).toEqual([]);
   });

@@ -18,7 +18,14 @@ import { ArchiveSeal } from './archive-seal.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
-import { attempts, deliveriesToDo, emitsRouted, emitsUnrouted, invocationsToDo } from './export-records.js';
+import {
+  attempts,
+  deliveriesToDo,
+  emitsRouted,
+  emitsUnrouted,
+  invocationsToDo,
+  messagesToSend,
+} from './export-records.js';
 import { completeHistory, wholeRuns } from './moved-runs.js';
 
 /** Engines whose data make up an installation. Read models are rebuilt from it; usage counters are not moved. */
@@ -87,6 +94,7 @@ const linesOf = (engines: ExportOptions['engines'], seal: ArchiveSeal): Lines =>
   invocations: () => invocationsToDo(engines),
   deliveries: () => deliveriesToDo(engines.log),
   attempts: () => attempts(engines.log),
+  messages: () => messagesToSend(engines.log),
 });
 
 async function* events({ events: store }: Pick<Engines, 'events'>): AsyncIterable<ArchivedEvent> {

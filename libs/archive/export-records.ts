@@ -1,4 +1,5 @@
 import { isOut } from '#libs/delivery/delivery-records.js';
+import { MESSAGE_GROUP } from '#libs/delivery/message-worker.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from '#libs/delivery/webhook-settings.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
 import { type RunJournal } from '#libs/runner/run-journal.js';
@@ -8,7 +9,7 @@ import { emitterHeaders, invocationHeaders } from '#libs/stream-log/envelopes.js
 import { attemptRecord, attemptsOf } from '#libs/stream-log/attempt-records.js';
 import { type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { laneHistory } from '#libs/stream-log/lane-history.js';
-import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS } from '#libs/stream-log/topics.js';
+import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS, MESSAGES } from '#libs/stream-log/topics.js';
 import { type ArchivedRecord } from './archive-format.js';
 
 /** Consumer groups of the roles. Records up to their committed offset are finished. */
@@ -62,6 +63,11 @@ export async function* deliveriesToDo(log: StreamLog): AsyncIterable<ArchivedRec
       if (!isOut(record)) yield archived(record);
     }
   }
+}
+
+export async function* messagesToSend(log: StreamLog): AsyncIterable<ArchivedRecord> {
+  for await (const { lane, committed } of lanesOf(log, MESSAGES, MESSAGE_GROUP))
+    for await (const record of recordsOf(log, lane, committed)) yield archived(record);
 }
 
 /** Reads each attempt as a record of its own, which every release can import. */

@@ -1,5 +1,5 @@
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS, RUNS, type TopicPolicy } from '#libs/stream-log/topics.js';
+import { ATTEMPTS, DELIVERIES, EMITS, INVOCATIONS, MESSAGES, RUNS, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type ArchivedLines, type ArchivedRecord, type PartName } from './archive-format.js';
 import { ROUTER } from './export-records.js';
 import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
@@ -36,12 +36,15 @@ export const importRecords = async (options: RecordsImport): Promise<number> => 
     await publish(options, lines('invocations'), (id) => topics.invocations(id)),
     await publish(options, lines('deliveries'), (id) => topics.deliveries(id)),
     await publish(options, lines('attempts'), () => topics.attempts()),
+    await publish(options, lines('messages'), (id) => topics.messages(id)),
   ];
   return others.reduce((sum, { leftOut }) => sum + leftOut, routed.leftOut);
 };
 
 const makeTopics = async ({ log, topics, owners, onProgress }: RecordsImport): Promise<void> => {
-  const there = await Promise.all([EMITS, INVOCATIONS, DELIVERIES, ATTEMPTS, RUNS].map((prefix) => log.topics(prefix)));
+  const there = await Promise.all(
+    [EMITS, INVOCATIONS, DELIVERIES, ATTEMPTS, RUNS, MESSAGES].map((prefix) => log.topics(prefix)),
+  );
   await eachOf(there.flat(), (topic) => log.deleteTopic(topic));
   await createFixedTopics(log, topics);
   let made = 0;

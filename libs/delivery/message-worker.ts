@@ -8,7 +8,7 @@ import { MESSAGES } from '#libs/stream-log/topics.js';
 import { type AttemptRequest, type AttemptResult, AttemptSender } from './http-attempt.js';
 import { type DeliveryLogger, DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
 
-const GROUP = 'message-worker';
+export const MESSAGE_GROUP = 'message-worker';
 
 /** Messages of one lane that are sent at once. A lane has one workflow or, under a shared layout, several. */
 const AT_ONCE = 16;
@@ -62,7 +62,7 @@ export const startMessageWorker = async (options: MessageWorkerOptions): Promise
   };
 
   const consumer = await log.consume({
-    group: GROUP,
+    group: MESSAGE_GROUP,
     topics: { prefix: MESSAGES },
     maxBatch: AT_ONCE,
     maxUnacked: AT_ONCE,

@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '#libs/config/index.js';
 import { type DomainEvent, type NewEvent } from '#libs/kernel/events.js';
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { definition, deploymentStarted } from '#libs/sources/testing/definitions.js';
+import { MESSAGE_GROUP } from '#libs/delivery/message-worker.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { DEFAULT_RULES } from '#libs/webhooks/published.js';
@@ -142,6 +143,9 @@ const addRuns = async ({ log, journal, runHistory }: MovedEngines): Promise<void
     record(topics.invocations('p_1'), 'p_1', { id: QUEUED_BY, kind: 'http', source: 'p_1' }, {}),
     record(topics.runs('p_1'), 'p_1', {}, run),
   ]);
+  const messages = ['snd_1', 'snd_2'].map((id) => record(topics.messages('p_1'), 'p_1', { id }, { of: id }));
+  const [sent] = await log.publish(messages);
+  await log.setCommitted(MESSAGE_GROUP, { 'messages.p_1': sent ?? -1 });
   const head = headText({ head: run.head, parts: {} });
   const parts = run.parts;
   await journal.commit({ executable, run: QUEUED_RUN, expectedVersion: 0, head, parts, inbox: [], records: [] });
