@@ -73,7 +73,7 @@ describe('a step of a workflow', () => {
       { n: 1 },
       'run_1',
       ['context', 'export', 'respond', 'flow', 'send'],
-      ['exit', 'delay', 'suspend', 'rerun', 'refreshTimeout'],
+      ['exit', 'delay', 'suspend', 'rerun', 'refreshTimeout', 'trigger'],
       ['http', 'email', 'emit', 's3', 'sse'],
       false,
     ]);
