@@ -44,7 +44,7 @@ export async function* invocationsToDo({ log, journal, runHistory }: ToDo): Asyn
       const { id, kind, source } = invocationHeaders(record);
       // `settled` is left out too, because its position of the event log does not exist in the target.
       if (kind === 'hook' || kind === 'settled' || (await isDone(source, record.offset))) continue;
-      if (await runHistory.find(runIdOf(id))) continue;
+      if (source.startsWith('p_') && (await runHistory.find(runIdOf(id)))) continue;
       yield archived(record);
     }
   }

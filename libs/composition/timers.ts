@@ -1,5 +1,6 @@
 import { type ControlPlane } from './control-plane.js';
 import { type ArmedTimers, type TimerSources } from '#libs/scheduling/scheduler.js';
+import { ticksSince } from '#libs/workflows/published.js';
 
 /** The timers of sources, and those of workflows, whose triggers tick in the same way. */
 export const timersOf = ({
@@ -10,9 +11,9 @@ export const timersOf = ({
     const armed = workflows.armed(workflowId);
     if (!armed) return undefined;
     const { workspaceId, switchedAt } = armed;
-    const timers = armed.timers.map(({ id, name, cron, intervalSeconds, timezone, overlap, changedAt }) => {
-      // No tick is owed for the time in which the workflow was inactive.
-      const trigger = { id, name, alone: overlap === 'skip', since: Math.max(changedAt, switchedAt) };
+    const timers = armed.timers.map((timer) => {
+      const { id, name, cron, intervalSeconds, timezone, overlap } = timer;
+      const trigger = { id, name, alone: overlap === 'skip', since: ticksSince(timer, switchedAt) };
       return { kind: 'timer', prop: id, cron, intervalSeconds, timezone, trigger } as const;
     });
     return { sourceId: workflowId, workspaceId, timers, since: switchedAt, first: false };

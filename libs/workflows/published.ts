@@ -65,6 +65,9 @@ export interface TimerTrigger {
   readonly changedAt: number;
 }
 
+/** Epoch milliseconds from which a timer ticks. No tick is owed for the time in which its workflow was inactive. */
+export const ticksSince = ({ changedAt }: TimerTrigger, switchedAt: number): number => Math.max(changedAt, switchedAt);
+
 /** A workflow can be invoked without such a trigger too. It only has a name. */
 export interface CallTrigger {
   readonly kind: 'manual' | 'workflow';

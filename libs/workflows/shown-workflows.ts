@@ -15,7 +15,7 @@ import {
   WORKFLOW_SUBSCRIPTIONS,
   type WorkflowSubscriptions,
 } from './ports.js';
-import { isListening } from './published.js';
+import { isListening, ticksSince } from './published.js';
 import { type SavedWorkflow } from './saved-workflow.js';
 import { codesOf, type ShownWorkflow, type WorkflowReply, workflowReply } from './workflow-reply.js';
 
@@ -61,7 +61,7 @@ export class ShownWorkflows {
     return workflowReply(shown, stored, heard, codes, {
       urlOf: (key) => this.urls.urlOf(key),
       nextTickOf: (timer) =>
-        active ? this.schedules.next(timer, Math.max(timer.changedAt, switchedAt), this.clock.now()) : undefined,
+        active ? this.schedules.next(timer, ticksSince(timer, switchedAt), this.clock.now()) : undefined,
     });
   }
 }

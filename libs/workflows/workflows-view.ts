@@ -70,8 +70,9 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     const row = this.rows.get(workflowId);
     if (row?.state.status !== 'exists') return undefined;
     const { active, deployed, switchedAt } = row.state.workflow;
-    const timers = (active && deployed !== null ? deployed.triggers : []).filter(({ kind }) => kind === 'timer');
-    return { workspaceId: row.workspaceId, timers: timers as readonly TimerTrigger[], switchedAt };
+    const triggers = active && deployed !== null ? deployed.triggers : [];
+    const timers = triggers.filter((trigger): trigger is TimerTrigger => trigger.kind === 'timer');
+    return { workspaceId: row.workspaceId, timers, switchedAt };
   }
 
   /** Workflows that were deployed and exist. */
