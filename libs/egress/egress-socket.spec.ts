@@ -203,17 +203,32 @@ describe('openEgressSocket', () => {
     expect(ended).toEqual([expect.objectContaining({ host: 'slow.example', error: 'TIMEOUT' })]);
   });
 
-  it('refuses connections over the limit and accepts more after one has ended', async () => {
-    await open({ limits: { maxConnections: 1 } });
+  const REFUSED = 'ERR TOO_MANY_CONNECTIONS limit of 1 open connections reached, close some\n';
+
+  it('lets a connection over the limit wait for the end of another, and refuses it when that takes long', async () => {
+    await open({ limits: { maxConnections: 1, waitMs: 200 } });
     const first = dial();
     first.write(`CONNECT 127.0.0.1 ${port}\n`);
     await new Promise((resolve) => first.once('data', resolve));
-    expect(await say('')).toBe('ERR TOO_MANY_CONNECTIONS limit of 1 open connections reached, close some\n');
+    expect(await say('')).toBe(REFUSED);
+    const second = dial();
+    second.end(`CONNECT 127.0.0.1 ${port}\nok`);
     first.end();
     await textOf(first);
-    const again = dial();
-    again.end(`CONNECT 127.0.0.1 ${port}\nok`);
-    expect(await textOf(again)).toBe('OK\nok');
+    expect(await textOf(second)).toBe('OK\nok');
+  });
+
+  it('refuses at once what is more than may wait, and ends what waits on close', async () => {
+    const socket = await open({ limits: { maxConnections: 1, waitMs: 60_000 } });
+    const first = dial();
+    first.write(`CONNECT 127.0.0.1 ${port}\n`);
+    await new Promise((resolve) => first.once('data', resolve));
+    const second = dial();
+    const text = textOf(second);
+    second.end(`CONNECT 127.0.0.1 ${port}\n`);
+    expect(await say('')).toBe(REFUSED);
+    await socket.close();
+    expect(await text).toBe('');
   });
 
   it('is open to other users behind a directory that they may only traverse', async () => {

@@ -6,15 +6,20 @@ import { EgressTunnel, type EgressConnection, type TunnelLimits } from './egress
 import { guardedLookup, type GuardedLookup } from './guarded-lookup.js';
 import { type OutgoingProxy } from './outgoing-proxy.js';
 import { LookupTurns, RECORD_LOOKUPS, SYSTEM_LOOKUPS } from './lookup-turns.js';
+import { WaitingClients } from './waiting-clients.js';
 import { type Names, type RecordResolver } from './name-answers.js';
 
 export interface EgressSocketLimits extends TunnelLimits {
-  /** Limit of connections open at once on this socket. */
+  /** Limit of connections open at once on this socket. As many more wait until one has ended. */
   readonly maxConnections: number;
+  /** Longest wait, below the 10 s after which clients such as fetch give up, so that they get the reason. */
+  readonly waitMs: number;
 }
 
 export const DEFAULT_EGRESS_LIMITS: EgressSocketLimits = {
-  maxConnections: 64,
+  // Above the number of runs that a workflow's process executes at once, so that each may have one.
+  maxConnections: 128,
+  waitMs: 8_000,
   requestMs: 5000,
   connectMs: 10_000,
   idleMs: 120_000,
@@ -82,20 +87,26 @@ export const openEgressSocket = async (options: EgressSocketOptions): Promise<Eg
   const open = new Set<EgressTunnel>();
   await freePath(options.path);
 
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client: Socket) => {
-    if (open.size >= limits.maxConnections) {
-      client.on('error', () => client.destroy());
-      client.end(`ERR TOO_MANY_CONNECTIONS limit of ${limits.maxConnections} open connections reached, close some\n`);
-      client.destroySoon();
-      return;
-    }
+  const refuse = (client: Socket): void => {
+    client.on('error', () => client.destroy());
+    client.end(`ERR TOO_MANY_CONNECTIONS limit of ${limits.maxConnections} open connections reached, close some\n`);
+    client.destroySoon();
+  };
+  const waiting = new WaitingClients(limits.maxConnections, limits.waitMs, refuse);
+  const begin = (client: Socket): void => {
     const ended = (connection: EgressConnection | undefined): void => {
       open.delete(tunnel);
       if (connection !== undefined) options.onConnection?.(connection);
+      const next = server.listening ? waiting.next() : undefined;
+      if (next) begin(next);
     };
     const tunnel: EgressTunnel = new EgressTunnel(client, lookup, limits, ended, names, options.proxy);
     open.add(tunnel);
     tunnel.start();
+  };
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client: Socket) => {
+    if (open.size < limits.maxConnections) begin(client);
+    else waiting.add(client);
   });
   await listen(server, options.path);
   // The jail runs under another uid, so every user who can reach the directory may connect.
@@ -105,6 +116,7 @@ export const openEgressSocket = async (options: EgressSocketOptions): Promise<Eg
   const close = (): Promise<void> =>
     (closing ??= new Promise<void>((resolve, reject) => {
       server.close((error) => (error ? reject(error) : resolve()));
+      for (let client = waiting.next(); client; client = waiting.next()) client.destroy();
       for (const tunnel of open) tunnel.end('CLOSED');
     }).then(() => rm(options.path, { force: true })));
   return { path: options.path, connections: () => open.size, close };

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEngineServers, type EngineServers } from '#test/faults/engine-servers.js';
 import { onRolesScene } from '#test/faults/roles-scene.js';
+import { rolesToKill } from '#test/faults/workflow-kill-targets.js';
+import { runWorkflowKills } from '#test/faults/workflow-kills.js';
 import { runRolesRounds } from '#test/faults/roles-rounds.js';
 import { killAndTime, seedSubscriptions } from '#test/faults/router-start.js';
 
@@ -27,6 +29,15 @@ describe('roles killed with -9 in turn, and the broker, in the middle of load', 
     expect(report.acknowledged).toBeGreaterThan(50);
     expect(report.ticks).toBeGreaterThan(5);
     expect(report.sourcesDeployed).toBeGreaterThan(0);
+  }, 300_000);
+
+  // docs/reference/workflows.md#run-durable
+  it('end every run of a workflow once, and keep each stored outcome', async () => {
+    const target = rolesToKill(servers.addresses);
+    const report = await runWorkflowKills(target, { rounds: 2, inFlight: 40, seed: 4, say: () => undefined });
+    expect(report.problems).toEqual([]);
+    expect(report.kills).toBeGreaterThan(4);
+    expect(report.acknowledged).toBeGreaterThan(40);
   }, 300_000);
 
   it('a router routes waiting events, with a thousand subscriptions', async () => {

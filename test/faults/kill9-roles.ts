@@ -6,6 +6,8 @@ import { measureRouterStart } from './router-start.js';
 import { queuedRoles } from './queued-roles.js';
 import { runQueuedRepeats } from './queued-repeats.js';
 import { type RoundFigures, runRolesRounds } from './roles-rounds.js';
+import { runWorkflowKills } from './workflow-kills.js';
+import { rolesToKill } from './workflow-kill-targets.js';
 
 exitOnSignals();
 
@@ -17,6 +19,7 @@ interface Options {
   readonly threeBrokers: boolean;
   readonly router10k: boolean;
   readonly queued?: number;
+  readonly workflows?: number;
 }
 
 const whole = (text: string): number => {
@@ -38,6 +41,7 @@ const options = new Command('kill9:roles')
   .option('--seed <n>', 'of the moments of killing', whole, Date.now() % 1_000_000)
   .option('--router-10k', 'instead: how soon a killed router routes again with 10,000 subscriptions', false)
   .option('--queued <n>', 'instead: so many events of each of five emitters wait for one listener', whole)
+  .option('--workflows <n>', 'instead: so many runs of workflows are in flight', whole)
   .parse()
   .opts<Options>();
 
@@ -100,8 +104,18 @@ const queuedRounds = async (engines: EngineAddresses, queued: number): Promise<n
   return problems.length === 0 ? 0 : 1;
 };
 
+const workflowRounds = async (engines: EngineAddresses, inFlight: number): Promise<number> => {
+  const { rounds, seed } = options;
+  say(`${rounds} rounds with ${inFlight} runs of workflows in flight, seed ${seed}`);
+  const { problems, ...figures } = await runWorkflowKills(rolesToKill(engines), { rounds, seed, inFlight, say });
+  say(JSON.stringify(figures, null, 2));
+  say(problems.length === 0 ? 'nothing lost, no stored outcome changed' : problems.join('\n'));
+  return problems.length === 0 ? 0 : 1;
+};
+
 const measured = ({ addresses }: EngineServers): Promise<number> | undefined => {
   if (options.router10k) return measureRouterStart(addresses, say);
+  if (options.workflows !== undefined) return workflowRounds(addresses, options.workflows);
   return options.queued === undefined ? undefined : queuedRounds(addresses, options.queued);
 };
 

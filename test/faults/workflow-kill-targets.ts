@@ -1,0 +1,41 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Deployment, type EngineAddresses, ROLES } from '#test/harness/deployment.js';
+import { Server } from '#test/harness/server.js';
+import { type KillTarget } from './workflow-kills.js';
+
+const LONGEST_START_MS = 700;
+
+/** A standalone server. Now and then its next start is killed too, in the middle of recovery. */
+export const serverToKill = (): KillTarget => {
+  const server = new Server({ readyTimeoutMs: 60_000 });
+  return {
+    server,
+    kill: async (random) => {
+      await server.kill9();
+      const twice = random() < 0.3;
+      if (twice) {
+        server.launch();
+        await pause(random() * LONGEST_START_MS);
+        await server.kill9();
+      }
+      await server.start();
+      return twice ? 2 : 1;
+    },
+  };
+};
+
+/** Roles, of which each kill ends the runner and about half of the others. */
+export const rolesToKill = (engines: EngineAddresses): KillTarget => {
+  const deployment = new Deployment({ engines });
+  return {
+    server: deployment,
+    kill: async (random) => {
+      const victims = ROLES.filter((role) => role === 'runner' || random() < 0.5).flatMap(
+        (role) => deployment.processes[role],
+      );
+      await Promise.all(victims.map((server) => server.kill9()));
+      await Promise.all(victims.map((server) => server.start()));
+      return victims.length;
+    },
+  };
+};
