@@ -1,24 +1,16 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { answerAtLast } from '#libs/http/last-answer.js';
-import { type ByteHolders, type HttpBytes } from '#libs/http/bytes-in-flight.js';
-import { type TrustedProxies } from '#libs/http/client-address.js';
-import { MAX_CODINGS } from '#libs/http/content-coding.js';
-import { type Body, readUnpackedBody, UNCOUNTED_BYTES } from '#libs/http/read-body.js';
+import { UNCOUNTED_BYTES } from '#libs/http/read-body.js';
 import { Faults } from '#libs/kernel/faults.js';
-import { type Clock } from '#libs/kernel/clock.js';
 import { SANDBOX_POLICY } from '#libs/component-model/endpoint-reply.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { ask, isDropped } from '#libs/stream-log/ask.js';
 import { httpInvocation, type Invocation, runIdOf, testEventInvocation } from '#libs/stream-log/invocations.js';
-import { bytesAbove, EVENT_BYTES } from '#libs/stream-log/record-limits.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { type Refusal } from '#libs/stream-log/refusal.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { type Admission, type Arrival } from './admission.js';
 import { type EndpointEvent, endpointEvent } from './endpoint-event.js';
-import { type RateLimit } from './rate-limit.js';
-import { RefusedRequest } from './refused-request.js';
+import { CORS, CORS_ORIGIN, Intake, type IntakeDependencies, type Stay } from './intake.js';
 import { type ResponseRelay } from './response-relay.js';
 import { sendReply } from './send-reply.js';
 import { type Switches, switchesOf } from './switches.js';
@@ -42,28 +34,16 @@ export interface EndpointTarget {
   readonly trigger?: EndpointTrigger;
 }
 
-export interface IngressDependencies {
+export interface IngressDependencies extends IntakeDependencies {
   /** Finds an endpoint by its key; undefined when the key is unknown, or its source is inactive or deleted. */
   readonly endpoint: (key: string) => EndpointTarget | undefined;
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly relay: ResponseRelay;
-  /** Decides which events are admitted now. */
-  readonly admission: Admission;
-  readonly rate: RateLimit;
   /** Endpoints answer at `<key>.<domain>` too. */
   readonly domain: string | null;
-  readonly maxBodyBytes: number;
-  /** Bytes of bodies and replies in flight. They count for the workspace of the endpoint. */
-  readonly bytes: HttpBytes;
   /** How long a caller waits for `respond`: the run's time limit plus a margin. */
   readonly replyTimeoutMs: number;
-  /** Proxies whose headers about the client are trusted. */
-  readonly proxies: Pick<TrustedProxies, 'clientOf'>;
-  readonly clock: Clock;
-  readonly metrics: { accepted(): void; refused(status: number): void };
-  /** Called for each event that was refused because of missing room or quota. Must not throw. */
-  readonly onRefused?: (target: EndpointTarget, refusal: Refusal) => void;
   readonly logger: { error(fields: object, message: string): void };
 }
 
@@ -76,20 +56,15 @@ interface Address {
   readonly query: string;
 }
 
-const CORS = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
-  // The wildcard does not cover this one (Fetch, 4.10).
-  'access-control-allow-headers': '*, authorization',
-};
-
 /** Role `ingress`: step 1 of the path of an event (docs/architecture.md). Plain node:http, ahead of the API. */
 export class Ingress {
   /** A log that accepts no events fails every request in the same way. */
   private readonly faults: Faults;
+  private readonly intake: Intake;
 
   constructor(private readonly deps: IngressDependencies) {
     this.faults = new Faults({ say: (text, fields) => deps.logger.error(fields, text) });
+    this.intake = new Intake(deps);
   }
 
   /** Serves a request to an endpoint. Returns false for any other request, which is for the API. */
@@ -111,88 +86,33 @@ export class Ingress {
     const { deps } = this;
     // 1. Match the address to an endpoint.
     const target = deps.endpoint(address.key);
-    if (!target) return this.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
+    if (!target) return this.intake.refuse(res, 404, 'not_found', `no active endpoint ${address.key}`);
     if (req.method === 'OPTIONS') return void res.writeHead(204, CORS).end();
     if (!isAuthorized(target.trigger, req))
-      return this.refuse(res, 401, 'unauthorized', NO_TOKEN, { 'www-authenticate': 'Bearer' });
+      return this.intake.refuse(res, 401, 'unauthorized', NO_TOKEN, { 'www-authenticate': 'Bearer' });
 
-    // 2. Refuse a request above the rate of this endpoint, and read its body.
-    const tooFast = deps.rate.consume(address.key, deps.clock.now());
-    if (tooFast) return this.refuse(res, 429, 'rate_limited', tooFast.text, tooFast.headers);
+    // 2. Read the request as an event. Its sender is answered when there is no room for it.
     const { sourceId, workspaceId } = target;
-    const holders = { workspace: workspaceId };
-    const limits = { maxBytes: deps.maxBodyBytes, bodies: deps.bytes.bodies, holders };
-    const body = await readUnpackedBody(req, limits, 'keep');
-    if (body === 'client left') return;
-    if (!('bytes' in body)) return this.refuseBody(res, body, req.headers['content-encoding']);
-
-    // 3. Refuse or delay it while there is no room for it in the pipeline.
-    const arrival = { sourceId, workspaceId, bytes: body.bytes.length };
-    const entered = deps.admission.enter(arrival);
-    const refusal = entered === true ? undefined : await this.heldAtDoor(entered, holders, arrival.bytes);
-    if (refusal) {
-      deps.onRefused?.(target, refusal);
-      const { status, code, text, retryAfterS } = refusal;
-      return this.refuse(res, status, code, text, { 'retry-after': String(retryAfterS) });
-    }
-    const stay = new Stay(deps.admission, arrival);
-    try {
-      await this.receive(address, target, stay, body.bytes, req, res);
-    } finally {
-      stay.end();
-    }
+    await this.intake.receive(
+      { rateKey: address.key, sourceId, workspaceId },
+      (body) => this.eventOf(address, target, body, req),
+      ({ event, switches }, stay) => this.accept(address, target, event, switches, stay, req, res),
+      req,
+      res,
+    );
   }
 
-  /** A body that waits at the door still counts. It was counted until now, so it fits or is one of few. */
-  private async heldAtDoor(
-    entered: Promise<Refusal | undefined>,
-    holders: ByteHolders,
-    bytes: number,
-  ): Promise<Refusal | undefined> {
-    if (bytes <= UNCOUNTED_BYTES) return entered;
-    const { bodies } = this.deps.bytes;
-    bodies.hold(holders, bytes);
-    try {
-      return await entered;
-    } finally {
-      bodies.release(holders, bytes);
-    }
-  }
-
-  private async receive(
+  private async eventOf(
     address: Address,
     target: EndpointTarget,
-    stay: Stay,
     body: Buffer,
     req: IncomingMessage,
-    res: ServerResponse,
-  ): Promise<void> {
-    const { deps } = this;
-    const client = deps.proxies.clientOf(req);
-    let event: EndpointEvent;
-    let switches: Switches;
-    try {
-      switches = switchesOf(req, address.query);
-      const request = {
-        method: req.method ?? 'GET',
-        path: address.path,
-        query: address.query,
-        headers: withoutToken(target.trigger, plainHeaders(req)),
-        body,
-        clientIp: client.address,
-        url: `${client.scheme}://${client.host}${req.url ?? ''}`,
-      };
-      event = await endpointEvent(request, !switches.notrigger);
-    } catch (error) {
-      if (error instanceof RefusedRequest) return this.refuse(res, 400, error.code, error.message);
-      throw error;
-    }
-    const size = bytesAbove(event.text, EVENT_BYTES);
-    if (size !== undefined) {
-      const text = `the event is ${size} bytes of JSON with its body parsed and raw, the limit is ${EVENT_BYTES}`;
-      return this.refuse(res, 413, 'too_large', text);
-    }
-    await this.accept(address, target, event, switches, stay, req, res);
+  ): Promise<{ readonly text: string; readonly event: EndpointEvent; readonly switches: Switches }> {
+    const switches = switchesOf(req, address.query);
+    const request = this.intake.requestOf(req, address, body);
+    const headers = withoutToken(target.trigger, request.headers);
+    const event = await endpointEvent({ ...request, headers }, !switches.notrigger);
+    return { text: event.text, event, switches };
   }
 
   private async accept(
@@ -219,17 +139,17 @@ export class Ingress {
         : httpInvocation(deps.topics, call, { ...body, ...kept, ...confined });
     if (trigger) res.setHeader(RUN_ID_HEADER, runIdOf(invocation.headers.id));
     if (isAnswered) return this.respond(address, target, invocation, stay, req, res);
-    // 4. Make the invocation durable. The event is acknowledged only after that.
+    // 3. Make the invocation durable. The event is acknowledged only after that.
     const [offset] = await deps.log.publish([invocation]);
     if (isDropped(offset)) return this.refuseDeleted(res);
     stay.end();
     deps.metrics.accepted();
-    // 5. Answer at once.
+    // 4. Answer at once.
     if (trigger) return this.reply(address, target, replyAtOnce(trigger), req, res);
     res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
   }
 
-  /** Steps 4 and 5 of `accept`, for an endpoint that answers with the component's response. */
+  /** Steps 3 and 4, for an endpoint that answers with the component's response. */
   private async respond(
     address: Address,
     target: EndpointTarget,
@@ -249,7 +169,7 @@ export class Ingress {
     metrics.accepted();
     const answer = await asked.answer;
     if (res.destroyed) return;
-    if (!answer) return this.refuse(res, 504, 'timeout', 'there was no response in time; the event is stored');
+    if (!answer) return this.intake.refuse(res, 504, 'timeout', 'there was no response in time; the event is stored');
     this.reply(address, target, answer, req, res);
   }
 
@@ -268,7 +188,7 @@ export class Ingress {
       const { answers } = this.deps.bytes;
       const holders = { workspace: target.workspaceId };
       const refused = answers.tryHold(holders, bytes);
-      if (refused) return this.refuseBody(res, { refused });
+      if (refused) return this.intake.refuseBody(res, { refused });
       res.once('close', () => answers.release(holders, bytes));
     }
     try {
@@ -299,60 +219,9 @@ export class Ingress {
   }
 
   private refuseDeleted(res: ServerResponse): void {
-    this.refuse(res, 404, 'not_found', 'the source or workflow was deleted');
-  }
-
-  private refuseBody(res: ServerResponse, body: Exclude<Body, 'client left'>, coding = ''): void {
-    if ('tooLarge' in body) {
-      const size = `${body.declared ? '' : 'at least '}${body.tooLarge} bytes${coding === '' || body.declared ? '' : ', unpacked,'}`;
-      const text = `body of ${size} is above the limit of ${this.deps.maxBodyBytes} bytes`;
-      return this.refuse(res, 413, 'too_large', text, { connection: 'close' });
-    }
-    if ('notPacked' in body) {
-      const text = `the body is not valid ${coding}, which the header Content-Encoding names (${body.notPacked.message}): compress it so, or leave the header out`;
-      return this.refuse(res, 400, 'invalid_parameter', text);
-    }
-    if ('tooManyCodings' in body) {
-      const text = `the body is packed ${body.tooManyCodings} times, the limit is ${MAX_CODINGS}: compress it once`;
-      return this.refuse(res, 400, 'invalid_parameter', text, { connection: 'close' });
-    }
-    if ('refused' in body)
-      this.refuse(res, 429, 'too_much_in_flight', body.refused.message, { 'retry-after': '1', connection: 'close' });
-  }
-
-  private refuse(
-    res: ServerResponse,
-    status: number,
-    code: string,
-    error: string,
-    headers: Record<string, string> = {},
-  ): void {
-    this.deps.metrics.refused(status);
-    const body = JSON.stringify({ error, code });
-    const length = String(Buffer.byteLength(body));
-    res.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...CORS_ORIGIN, ...headers });
-    res.end(body);
+    this.intake.refuse(res, 404, 'not_found', 'the source or workflow was deleted');
   }
 }
-
-/** The time from admission until the event is stored or abandoned. */
-class Stay {
-  private over = false;
-
-  constructor(
-    private readonly admission: Admission,
-    private readonly arrival: Arrival,
-  ) {}
-
-  /** Idempotent. */
-  end(): void {
-    if (this.over) return;
-    this.over = true;
-    this.admission.left(this.arrival);
-  }
-}
-
-const CORS_ORIGIN = { 'access-control-allow-origin': '*' };
 
 /** Headers of an answer that replaces the headers set before. */
 const lastHeaders = ({ base }: Address): Record<string, string> =>
@@ -364,13 +233,4 @@ const ACCEPTED_HEADERS = {
   ...CORS_ORIGIN,
   'content-type': 'application/json',
   'content-length': String(ACCEPTED.length),
-};
-
-const plainHeaders = (req: IncomingMessage): Record<string, string> => {
-  const headers: Record<string, string> = {};
-  for (const name in req.headers) {
-    const value = req.headers[name];
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return headers;
 };
