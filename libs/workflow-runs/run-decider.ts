@@ -6,7 +6,7 @@ import { INTERRUPTIONS, RUN_BYTES, limitError } from './run-limits.js';
 import { type RunFact } from './run-facts.js';
 import { type InputOf, type RunInput } from './run-inputs.js';
 import { type RunPlan } from './run-plan.js';
-import { type RunState, evolveRun, exists, hasEnded, initialRun } from './run-state.js';
+import { type RunState, evolveRun, exists, hasEnded, initialRun, keptResume } from './run-state.js';
 import { cancelAnswer, resumeAnswer, wasResumedBy } from './run-steering.js';
 import { onward, restartStep } from './step-order.js';
 
@@ -38,9 +38,9 @@ const decideRun = (plan: RunPlan, state: RunState, input: RunInput): RunFact[] =
     case 'resume':
       return resume(state, input);
     case 'cancel': {
-      const { now, execution, reason, by } = input;
-      if (cancelAnswer(state, execution) !== 'cancels') return [];
-      return [{ type: 'RunCancelled', data: { at: now, reason, by } }];
+      const { now, reason, by, request } = input;
+      if (cancelAnswer(state, input) !== 'cancels') return [];
+      return [{ type: 'RunCancelled', data: { at: now, reason, by, ...(request === undefined ? {} : { request }) } }];
     }
   }
 };
@@ -122,6 +122,7 @@ const resume = (state: RunState, input: InputOf<'resume'>): RunFact[] => {
   if (wasResumedBy(state, request)) return [];
   const given = { data, by, ...(request === undefined ? {} : { request }) };
   const answer = resumeAnswer(state, input);
+  if (answer === 'kept' && keptResume(state)) return [];
   if (answer === 'kept') return [{ type: 'ResumeKept', data: { at: now, resume: given } }];
   return answer === 'ends' ? endWait(state, given, now) : [];
 };

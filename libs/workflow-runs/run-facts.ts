@@ -108,7 +108,13 @@ export type RunFact =
     }
   | {
       readonly type: 'RunCancelled';
-      readonly data: { readonly at: number; readonly reason: CancelReason; readonly by: Actor | null };
+      readonly data: {
+        readonly at: number;
+        readonly reason: CancelReason;
+        readonly by: Actor | null;
+        /** Id of the request, by which its repeat is known. */
+        readonly request?: string;
+      };
     };
 
 export interface RunArrived {

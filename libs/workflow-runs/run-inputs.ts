@@ -80,6 +80,8 @@ export type RunInput =
       readonly execution: number | null;
       readonly reason: CancelReason;
       readonly by: Actor | null;
+      /** As of a resume. */
+      readonly request?: string;
     };
 
 export type InputOf<T extends RunInput['type']> = Extract<RunInput, { readonly type: T }>;

@@ -50,6 +50,8 @@ export interface RunHead {
   readonly resumedBy: Actor | null;
   readonly cancelReason: CancelReason | null;
   readonly cancelledBy: Actor | null;
+  /** The request that cancelled the run. */
+  readonly cancelRequest?: string;
   readonly reply: { readonly status: number; readonly sentAt: number | null } | null;
   /** UTF-8 bytes of all parts. */
   readonly bytes: number;
@@ -219,9 +221,13 @@ export const evolveRun = (state: RunState, fact: RunFact): RunState => {
       return ended(state, 'failed', at, JSON.stringify({ ...error, namespace }));
     }
     case 'RunCancelled': {
-      const { at, reason, by } = fact.data;
+      const { at, reason, by, request } = fact.data;
       const cancelled = ended(withStepCancelled(state, at), 'cancelled', at, null);
-      return withHead(cancelled, { cancelReason: reason, cancelledBy: by });
+      return withHead(cancelled, {
+        cancelReason: reason,
+        cancelledBy: by,
+        ...(request === undefined ? {} : { cancelRequest: request }),
+      });
     }
   }
 };

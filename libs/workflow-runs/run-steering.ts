@@ -13,19 +13,25 @@ export const resumeAnswer = (
   if (wasResumedBy(state, request)) return 'ends';
   if (execution !== null && execution !== executions) return 'over';
   if (status === 'waiting') return 'ends';
-  return status === 'running' && execution !== null && !keptResume(state) ? 'kept' : 'over';
+  if (status !== 'running' || execution === null) return 'over';
+  const kept = keptResume(state);
+  return !kept || isSame(kept.request, request) ? 'kept' : 'over';
 };
 
 /** Whether this request ended the run's last wait. After a crash the lane repeats it, and it must not end another wait. */
 export const wasResumedBy = ({ head }: RunState, request: string | undefined): boolean =>
-  request !== undefined && head.resumed?.request === request;
+  isSame(head.resumed?.request, request);
+
+const isSame = (known: string | undefined, request: string | undefined): boolean =>
+  request !== undefined && known === request;
 
 /** What a request to cancel does. A URL is void once the wait of its execution is over. */
 export const cancelAnswer = (
   state: RunState,
-  execution: number | null,
+  { execution, request }: Pick<InputOf<'cancel'>, 'execution' | 'request'>,
 ): 'cancels' | 'already' | 'finished' | 'over' => {
-  const { status, executions } = state.head;
+  const { status, executions, cancelRequest } = state.head;
+  if (isSame(cancelRequest, request)) return 'cancels';
   if (execution !== null && (execution !== executions || status === 'queued')) return 'over';
   if (!hasEnded(state)) return 'cancels';
   if (execution !== null) return 'over';
@@ -42,8 +48,12 @@ export interface SteeringAnswer {
 
 export const steeringResult = (state: RunState, input: InputOf<'resume' | 'cancel'>): SteeringAnswer['result'] => {
   if (!exists(state)) return 'unknown';
-  return input.type === 'resume' ? resumeAnswer(state, input) : cancelAnswer(state, input.execution);
+  return input.type === 'resume' ? resumeAnswer(state, input) : cancelAnswer(state, input);
 };
+
+/** Whether the URLs of an execution are void. A state that is behind the run may not know that yet. */
+export const isVoid = (state: RunState, execution: number): boolean =>
+  state.head.executions >= execution && cancelAnswer(state, { execution }) === 'over';
 
 /** The alarm that a waiting run needs. Null for any other. */
 export const alarmOf = (run: string, { head }: RunState): { readonly id: string; readonly dueAt: number } | null => {

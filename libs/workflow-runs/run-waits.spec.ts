@@ -3,7 +3,7 @@ import { type StepFlow } from '#libs/component-model/step-run.js';
 import { type RunInput } from './run-inputs.js';
 import { RUN_BYTES } from './run-limits.js';
 import { type RunState, outcomeOf } from './run-state.js';
-import { alarmOf, cancelAnswer, resumeAnswer } from './run-steering.js';
+import { alarmOf, cancelAnswer, isVoid, resumeAnswer } from './run-steering.js';
 import {
   arrive,
   cancel,
@@ -171,7 +171,7 @@ describe('what a request is told', () => {
     ['one that has ended', [arrive({ notrigger: true })], 'over', 'finished'],
   ])('of the API, by %s', (_, inputs, resumes, cancels) => {
     expect(resumeAnswer(stateOf(...inputs), { execution: null })).toBe(resumes);
-    expect(cancelAnswer(stateOf(...inputs), null)).toBe(cancels);
+    expect(cancelAnswer(stateOf(...inputs), { execution: null })).toBe(cancels);
   });
 
   it.each([
@@ -182,11 +182,13 @@ describe('what a request is told', () => {
     ['a run that was cancelled', [arrive(), start(0), cancel(1)], 'over', 'over'],
   ])('of a URL, for %s', (_, inputs, resumes, cancels) => {
     expect(resumeAnswer(stateOf(...inputs), { execution: 1 })).toBe(resumes);
-    expect(cancelAnswer(stateOf(...inputs), 1)).toBe(cancels);
+    expect(cancelAnswer(stateOf(...inputs), { execution: 1 })).toBe(cancels);
+    expect(isVoid(stateOf(...inputs), 1)).toBe(cancels === 'over');
+    expect(isVoid(stateOf(...inputs), 2)).toBe(false);
   });
 });
 
-describe('a request to resume that comes again', () => {
+describe('a request that comes again', () => {
   const request: RunInput = { type: 'resume', now: 9, execution: null, data: '1', by: null, request: 'inv_1' };
 
   it('is told that it ended its wait, and does not end the next', () => {
@@ -194,6 +196,20 @@ describe('a request to resume that comes again', () => {
     expect(resumeAnswer(state, { execution: null, request: 'inv_1' })).toBe('ends');
     expect(resumeAnswer(state, { execution: null, request: 'inv_2' })).toBe('over');
     expect(last(...after(rerun, request, start(10), succeed(11, 2, rerun), request))).toEqual([]);
+  });
+
+  it('is kept once while the step still runs', () => {
+    const early: RunInput = { ...request, execution: 1 };
+    const state = stateOf(arrive(), start(0), early);
+    expect(resumeAnswer(state, { execution: 1, request: 'inv_1' })).toBe('kept');
+    expect(resumeAnswer(state, { execution: 1, request: 'inv_2' })).toBe('over');
+    expect(last(arrive(), start(0), early, early)).toEqual([]);
+  });
+
+  it('is told that it cancelled the run', () => {
+    const state = stateOf(...after(suspend, { ...cancel(9, 1), request: 'inv_1' } as RunInput));
+    expect(cancelAnswer(state, { execution: 1, request: 'inv_1' })).toBe('cancels');
+    expect(cancelAnswer(state, { execution: 1, request: 'inv_2' })).toBe('over');
   });
 });
 

@@ -26,6 +26,26 @@ export interface SteeringOverLogDependencies {
   readonly clock: Clock;
 }
 
+type SteeringCall = Omit<Parameters<typeof steeringInvocation>[1], 'now' | 'respond'>;
+
+/**
+ * Cancels or resumes a run in the process that runs its workflow, over the workflow's own lane. Resolves once the request
+ * is durable, with undefined when the workflow was deleted. `answer` resolves once what the request did is durable, or
+ * with undefined after `answerMs`.
+ */
+export const askRunner = async (
+  { log, topics, relay, clock }: SteeringOverLogDependencies,
+  call: SteeringCall,
+  answerMs: number,
+): Promise<{ readonly answer: Promise<SteeringAnswer | undefined> } | undefined> => {
+  const asked = await ask(log, steeringInvocation(topics, { ...call, now: clock.now(), respond: relay.address }), {
+    expect: (id) => relay.expect(id, answerMs),
+    cancel: (id) => relay.cancel(id),
+  });
+  const answer = asked?.answer.then((reply) => reply && (JSON.parse(reply.body) as SteeringAnswer));
+  return answer && { answer };
+};
+
 interface SteeringRequest {
   readonly workflowId: string;
   readonly workspaceId: string;
@@ -34,20 +54,16 @@ interface SteeringRequest {
   readonly change: { readonly kind: 'cancel' } | { readonly kind: 'resume'; readonly data: unknown };
 }
 
-/** Cancels and resumes runs in the process that runs their workflow, over the workflow's own lane. */
-export const steeringOverLog = ({ log, topics, relay, clock }: SteeringOverLogDependencies) => ({
+/** Cancels and resumes runs for users of the API. */
+export const steeringOverLog = (deps: SteeringOverLogDependencies) => ({
   /** Resolves once what the request did is durable. */
   async steer({ change, ...request }: SteeringRequest): Promise<SteeringAnswer> {
     const value = change.kind === 'resume' ? resumeData(change.data) : 'null';
-    const call = { ...request, kind: change.kind, now: clock.now(), respond: relay.address, value };
-    const asked = await ask(log, steeringInvocation(topics, call), {
-      expect: (id) => relay.expect(id, ANSWER_MS),
-      cancel: (id) => relay.cancel(id),
-    });
+    const asked = await askRunner(deps, { ...request, kind: change.kind, value }, ANSWER_MS);
     const { runId: id } = request;
     if (!asked) throw new DomainError('run.not_found', `the workflow of run ${id} was deleted`, { id });
     const answer = await asked.answer;
-    if (answer) return JSON.parse(answer.body) as SteeringAnswer;
+    if (answer) return answer;
     throw new DomainError(
       'platform.unavailable',
       `the request to ${change.kind} run ${id} was not answered within ${ANSWER_MS / 1_000} s, and may still be done: ` +

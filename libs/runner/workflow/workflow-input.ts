@@ -75,7 +75,8 @@ export const meaningOf = (invocation: Invocation, now: number): Meaning => {
     case 'cancel': {
       if (run === undefined) return { of: 'nothing' };
       const reason = number === null ? 'api' : 'cancel_url';
-      return { of: 'run', run, input: { type: 'cancel', now, execution: number, reason, by: actor } };
+      const input = { type: 'cancel', now, execution: number, reason, by: actor, request: headers.id } as const;
+      return { of: 'run', run, input };
     }
     case 'apphook':
     case 'hook':
