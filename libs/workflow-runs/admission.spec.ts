@@ -57,6 +57,18 @@ describe('a run that arrives', () => {
     expect(starts(one, before, end('r1'))).toEqual(['r2']);
   });
 
+  it('does not count towards the queue while only the server holds it back', () => {
+    const three = settings({ concurrency: 3, queueSize: 1, window: 1 });
+    const before = [1, 2, 3, 4].map((n) => arrive(`r${n}`, n));
+    expect(stateAfter(three, ...before)).toMatchObject({ running: 1, queue: { length: 3 } });
+    const refused = [{ type: 'RunRefused', data: { run: 'r5' } }];
+    expect(admissionDecider(three).decide(arrive('r5', 5), stateAfter(three, ...before))).toEqual(refused);
+
+    const throttled = settings({ throttle: { limit: 3, intervalMs: 60_000 }, queueSize: 1, window: 1 });
+    expect(stateAfter(throttled, ...before)).toMatchObject({ running: 1, queue: { length: 3 } });
+    expect(admissionDecider(throttled).decide(arrive('r5', 5), stateAfter(throttled, ...before))).toEqual(refused);
+  });
+
   it('finds room in a queue whose first may start by now', () => {
     const slow = settings({ throttle: { limit: 1, intervalMs: 60 }, queueSize: 1 });
     const before = [arrive('r1', 1), arrive('r2', 2)];

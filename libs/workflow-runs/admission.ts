@@ -91,8 +91,7 @@ const followsFrom = (settings: AdmissionSettings, state: AdmissionState, input: 
     case 'arrive': {
       const { run, place } = input;
       if (!settings.active) return [];
-      const isLimited = settings.concurrency !== null || settings.throttle !== null;
-      return isLimited && state.queue.length >= settings.queueSize
+      return state.queue.length - placesForStarts(settings, state, input.now) >= settings.queueSize
         ? [{ type: 'RunRefused', data: { run } }]
         : [{ type: 'RunQueued', data: { run, place } }];
     }
@@ -130,6 +129,13 @@ const throttledAt = (
 
 const waitingPlaces = ({ holdSlot }: AdmissionSettings, { waiting, due }: AdmissionState): number =>
   holdSlot ? waiting + due.length : 0;
+
+/** Queued runs that the settings let start now. What holds them back is the server's window. */
+const placesForStarts = (settings: AdmissionSettings, state: AdmissionState, now: number): number => {
+  const executing = state.running + (settings.holdSlot ? 0 : state.due.length);
+  const places = freePlaces({ ...settings, window: Infinity }, executing, waitingPlaces(settings, state));
+  return Math.min(places, throttledAt(settings, state.window, now).allows);
+};
 
 /** Admits what may execute now: first the runs that are due, then those that have not started. */
 const admitted = (settings: AdmissionSettings, state: AdmissionState, now: number): AdmissionFact[] => {
