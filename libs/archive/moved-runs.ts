@@ -1,7 +1,7 @@
 import { type Engines } from '#libs/composition/engines.js';
 import { laneHistory } from '#libs/stream-log/lane-history.js';
 import { RUNS } from '#libs/stream-log/topics.js';
-import { RUN_HISTORY_GROUP } from '#libs/workflow-history/index.js';
+import { RUN_HISTORY_GROUP, recordsInto } from '#libs/workflow-history/index.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { headText } from '#libs/workflow-runs/stored-run.js';
 
@@ -31,7 +31,9 @@ export const completeHistory = async ({ log, journal, runHistory }: Runs): Promi
     const committed = await log.committed(RUN_HISTORY_GROUP, topic);
     for (const lane of await log.lanes(topic)) {
       for await (const page of laneHistory(log, lane, { after: committed[lane] ?? -1, pageSize: () => PAGE }))
-        await runHistory.apply(page.map(({ value }) => JSON.parse(value) as RunChange));
+        await recordsInto(runHistory, page, (_, error) => {
+          throw error;
+        });
     }
   }
 };

@@ -1,3 +1,4 @@
+import { type Attempt } from '#libs/stream-log/attempt-records.js';
 import { deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
@@ -14,7 +15,7 @@ import { type WebhookWorkerOptions, type WebhookWorkerSettings } from './webhook
 export interface DelivererOptions extends Omit<WebhookWorkerOptions, 'settings'> {
   readonly settings: WebhookWorkerSettings;
   readonly random: () => number;
-  readonly outcomes: OutcomeWriter;
+  readonly outcomes: OutcomeWriter<Attempt>;
 }
 
 /**

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Agent } from 'undici';
 import { FRESH } from '#libs/kernel/testing/fresh-tables.js';
-import { type HttpMessage, messageRecord } from '#libs/stream-log/message-records.js';
+import { DuePump } from '#libs/due/due-pump.js';
+import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
+import { type HttpMessage, type SendOutcome, messageRecord, readOutcome } from '#libs/stream-log/message-records.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type MessageWorker, startMessageWorker } from './message-worker.js';
@@ -11,13 +13,17 @@ import { answerOk, answerWith, until } from './testing/worker-harness.js';
 const TOPICS = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 
 let log: InMemoryStreamLog;
+let due: InMemoryDueStore;
+let aheadMs: number;
 let agent: Agent;
 let closes: (() => Promise<unknown>)[];
 let said: string[];
 
 beforeEach(async () => {
-  [log, agent, closes, said] = [new InMemoryStreamLog(), new Agent(), [], []];
-  for (const id of ['p_1', 'p_2']) await log.createTopic(TOPICS.messages(id));
+  [log, due, agent, closes, said] = [new InMemoryStreamLog(), new InMemoryDueStore(), new Agent(), [], []];
+  aheadMs = 0;
+  for (const id of ['p_1', 'p_2'])
+    for (const topic of [TOPICS.messages(id), TOPICS.runs(id)]) await log.createTopic(topic);
 });
 afterEach(async () => {
   await Promise.all(closes.map((close) => close()));
@@ -30,15 +36,21 @@ const sink = async (...args: Parameters<typeof startSink>): Promise<HttpSink> =>
   return started;
 };
 
+/** Real time and what a test adds to it, so that no test waits for a pause. */
+const clock = { now: () => Date.now() + aheadMs };
+
 const start = async (exists = (_: string): boolean => true): Promise<MessageWorker> => {
   const say = (fields: object, text: string): void =>
     void said.push(`${text} ${String((fields as { message?: unknown }).message)}`);
   const worker = await startMessageWorker({
     log,
+    due,
+    topics: TOPICS,
+    random: () => 0.5,
     exists,
     tables: FRESH,
     dispatcher: agent,
-    clock: { now: () => Date.now() },
+    clock,
     logger: { info: say, warn: say, error: say },
   });
   closes.push(() => worker.close());
@@ -49,10 +61,23 @@ const send = (workflowId: string, n: number, message: Partial<HttpMessage> & Pic
   log.publish(
     messageRecord(
       TOPICS,
-      { id: `snd_${n}`, workflowId, workspaceId: 'o_1', runId: 'run_1' },
-      { kind: 'http', method: 'POST', headers: {}, body: null, ...message },
+      { id: `snd_${n}`, workflowId, workspaceId: 'o_1', runId: 'run_1', namespace: 'a', execution: 2, index: n },
+      { kind: 'http', method: 'POST', headers: {}, body: null, retry: false, ...message },
     ),
   );
+
+/** Publishes messages that are due, as the scheduler does. */
+const pump = (): void => {
+  const logger = { error: () => undefined };
+  const started = new DuePump({ log, due, topics: TOPICS, clock, logger, pollMs: 5 }).start();
+  closes.unshift(() => started.close());
+};
+
+const outcomesOf = (workflowId: string): (readonly [id: string, ...unknown[]])[] =>
+  log
+    .recordsOf(TOPICS.runs(workflowId))
+    .map((record) => readOutcome(record) as SendOutcome)
+    .map(({ id, state, attempts, status, error }) => [id, state, attempts, status, error]);
 
 const left = (workflowId: string): number => log.uncommitted('message-worker', TOPICS.messages(workflowId));
 
@@ -67,6 +92,9 @@ describe('messages of a workflow', () => {
       { url: '/hook?a=1&b=%C3%BC', body: 'größe', headers: { 'x-a': 'b', 'x-pd-send-id': 'snd_1' } },
     ]);
     expect(said).toEqual(['message.sent snd_1']);
+    const place = { runId: 'run_1', workflowId: 'p_1', workspaceId: 'o_1', namespace: 'a', execution: 2, index: 1 };
+    const outcome = { ...place, id: 'snd_1', state: 'sent', attempts: 1, status: 200, error: null };
+    expect(log.recordsOf(TOPICS.runs('p_1')).map((record) => readOutcome(record))).toEqual([outcome]);
   });
 
   it.each([302, 404, 503])('fail with status %i, and are sent once', async (status) => {
@@ -75,23 +103,25 @@ describe('messages of a workflow', () => {
     await send('p_1', 1, { url });
     await until(() => left('p_1') === 0);
     expect([received.length, said]).toEqual([1, ['message.failed snd_1']]);
+    expect(outcomesOf('p_1')).toEqual([['snd_1', 'failed', 1, status, `status ${status}`]]);
   });
 
   it('go on after one that cannot be sent or read', async () => {
     const { url, received } = await sink(answerOk);
     await start();
-    await send('p_1', 1, { url: 'no address' });
+    await send('p_1', 1, { url: 'no address', retry: true });
     await log.publish([{ topic: TOPICS.messages('p_1'), key: 'p_1', headers: {}, value: '{' }]);
     await send('p_1', 2, { url, headers: { expect: 'nothing' } });
     await send('p_1', 3, { url });
     await until(() => left('p_1') === 0);
     expect(received.map(({ headers }) => headers['x-pd-send-id'])).toEqual(['snd_3']);
     expect([...said].sort()).toEqual([
+      'message.failed snd_1',
       'message.failed snd_2',
       'message.sent snd_3',
       'message.unreadable undefined',
-      'message.unreadable undefined',
     ]);
+    expect(outcomesOf('p_1')).toHaveLength(3);
   });
 
   it('wait for no other workflow, and have a bound on how many are sent at once', async () => {
@@ -125,5 +155,63 @@ describe('messages of a workflow', () => {
     await start();
     await until(() => left('p_1') === 0);
     expect(received.map(({ headers }) => headers['x-pd-send-id'])).toEqual(['snd_1', 'snd_1']);
+  });
+
+  // docs/reference/workflows.md#send-retry
+  it('with retry go out again as deliveries of webhooks do, under one id, until one is sent', async () => {
+    let status = 503;
+    const { url, received } = await sink((_, response) => void response.writeHead(status).end());
+    await start();
+    pump();
+    await send('p_1', 1, { url, body: 'b', retry: true });
+    await until(() => outcomesOf('p_1').length === 1);
+    expect(await due.nextDueAt()).toBeGreaterThan(clock.now() + 1_000);
+    aheadMs += 5_000;
+    await until(() => outcomesOf('p_1').length === 2);
+    status = 200;
+    aheadMs += 300_000;
+    await until(() => outcomesOf('p_1').length === 3);
+    expect(outcomesOf('p_1')).toEqual([
+      ['snd_1', 'queued', 1, 503, 'status 503'],
+      ['snd_1', 'queued', 2, 503, 'status 503'],
+      ['snd_1', 'sent', 3, 200, null],
+    ]);
+    expect(received.map(({ headers, body }) => [headers['x-pd-send-id'], body])).toEqual(
+      Array.from({ length: 3 }, () => ['snd_1', 'b']),
+    );
+    await until(() => left('p_1') === 0);
+    expect(await due.nextDueAt()).toBeUndefined();
+  });
+
+  it('with retry fail once their attempts are used up, and at once with a status that no retry changes', async () => {
+    const { url } = await sink(answerWith(503));
+    const gone = await sink(answerWith(404));
+    await start();
+    pump();
+    await send('p_1', 1, { url, retry: true });
+    await send('p_2', 1, { url: gone.url, retry: true });
+    for (let attempts = 1; attempts <= 10; attempts++) {
+      await until(() => outcomesOf('p_1').length === attempts);
+      aheadMs += 86_400_000;
+    }
+    expect(outcomesOf('p_1').at(-1)).toEqual(['snd_1', 'failed', 10, 503, 'status 503']);
+    await until(() => left('p_2') === 0);
+    expect(outcomesOf('p_2')).toEqual([['snd_1', 'failed', 1, 404, 'status 404']]);
+    expect(await due.nextDueAt()).toBeUndefined();
+  });
+
+  it('whose process dies between the request and its outcome go out again, and have one outcome', async () => {
+    const { url, received } = await sink(answerOk);
+    log.hang(TOPICS.runs('p_1'));
+    await start();
+    await send('p_1', 1, { url });
+    await until(() => said.length === 1);
+    expect([received.length, left('p_1')]).toEqual([1, 1]);
+    log.crash();
+    log.recover(TOPICS.runs('p_1'));
+    await start();
+    await until(() => left('p_1') === 0);
+    expect(received).toHaveLength(2);
+    expect(new Set(outcomesOf('p_1').map((outcome) => JSON.stringify(outcome))).size).toBe(1);
   });
 });

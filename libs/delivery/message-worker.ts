@@ -1,11 +1,16 @@
 import { type Dispatcher } from 'undici';
+import { endsWithin } from '#libs/async/deadline.js';
+import { type DueEntry, type DueStore } from '#libs/due/due-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
-import { type SentMessage, readMessage } from '#libs/stream-log/message-records.js';
-import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
-import { MESSAGES } from '#libs/stream-log/topics.js';
+import { eachAlone } from '#libs/stream-log/lane-writer.js';
+import { type SentMessage, nextAttemptRecord, outcomeRecord, readMessage } from '#libs/stream-log/message-records.js';
+import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { MESSAGES, type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type AttemptRequest, type AttemptResult, AttemptSender } from './http-attempt.js';
+import { type MessageAttempt, decideMessage, httpMessageAttempt } from './message-attempt.js';
+import { OutcomeWriter } from './outcome-writer.js';
 import { type DeliveryLogger, DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
 
 export const MESSAGE_GROUP = 'message-worker';
@@ -15,7 +20,9 @@ const AT_ONCE = 16;
 const TIMEOUT_MS = 5_000;
 
 export interface MessageWorkerOptions {
-  readonly log: Pick<StreamLog, 'consume'>;
+  readonly log: StreamLog;
+  readonly due: Pick<DueStore, 'put' | 'remove'>;
+  readonly topics: Pick<TopicPolicy, 'runs'>;
   /** Whether a workflow exists. Messages of a deleted one are dropped. */
   readonly exists: (workflowId: string) => boolean;
   /** A message waits until these say that `exists` is current. */
@@ -23,6 +30,8 @@ export interface MessageWorkerOptions {
   /** The guarded dispatcher of createEgress. */
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
+  /** Returns a number in [0, 1). Default: Math.random. */
+  readonly random?: () => number;
   readonly logger: DeliveryLogger;
 }
 
@@ -34,22 +43,31 @@ export interface MessageWorker {
 }
 
 /**
- * Sends the messages of workflows' steps (docs/reference/workflows.md#step-send), each once unless a process dies before
- * it has acknowledged the message.
+ * Sends the messages of workflows' steps (docs/reference/workflows.md#step-send), and tells the history of the run what
+ * became of each. A message is acknowledged once its outcome is durable, and its next attempt if there is one. So a
+ * process that dies before repeats it under the same id (docs/adr/0072).
  */
 export const startMessageWorker = async (options: MessageWorkerOptions): Promise<MessageWorker> => {
-  const { log, exists, tables, dispatcher, clock, logger } = options;
-  const attempts = new AttemptSender(dispatcher, DEFAULT_WEBHOOK_SETTINGS);
+  const { log, due, exists, tables, logger } = options;
+  const outcomes = new OutcomeWriter<LogRecord>({
+    log,
+    due,
+    logger,
+    onFailure: () => undefined,
+    pack: eachAlone,
+    what: 'outcomes of messages',
+  });
+  const send = messageSender(options);
   const inFlight = new Map<string, Set<Promise<void>>>();
   let closing: Promise<void> | undefined;
 
-  const handle = async ({ ack }: LaneBatch, record: StoredRecord): Promise<void> => {
-    const read = readable(record, logger);
-    if (read && exists(read.sent.workflowId)) {
-      const result = await new Promise<AttemptResult>((resolve) => void attempts.request(read.request, resolve));
-      report(logger, read.sent, result, clock.now() - record.timestamp);
+  const handle = async (batch: LaneBatch, record: StoredRecord): Promise<void> => {
+    const sent = readable(record, logger);
+    if (sent && exists(sent.workflowId)) {
+      const { attempt, waiting } = await attempted(options, record, sent, send);
+      await new Promise<void>((durable) => outcomes.push({ attempt, waiting, durable }));
     }
-    ack(record.offset);
+    if (!batch.revoked()) batch.ack(record.offset);
   };
   const begin = (batch: LaneBatch, record: StoredRecord): void => {
     const ofLane = inFlight.get(batch.lane) ?? new Set();
@@ -60,6 +78,8 @@ export const startMessageWorker = async (options: MessageWorkerOptions): Promise
     });
     ofLane.add(handled);
   };
+  const ended = async (lanes: readonly Iterable<Promise<void>>[], ms: number): Promise<void> =>
+    void (await endsWithin(Promise.all(lanes.flatMap((ofLane) => [...ofLane])), ms));
 
   const consumer = await log.consume({
     group: MESSAGE_GROUP,
@@ -74,28 +94,74 @@ export const startMessageWorker = async (options: MessageWorkerOptions): Promise
       if (!isOver()) for (const record of batch.records) begin(batch, record);
     },
     // The requests end by themselves before the next owner stops waiting.
-    onRevoked: async (lane) => void (await Promise.all([...(inFlight.get(lane) ?? [])])),
+    onRevoked: (lane) => ended([inFlight.get(lane) ?? []], DEFAULT_WEBHOOK_SETTINGS.revokeMs),
   });
   const close = async (): Promise<void> => {
-    await Promise.all([...inFlight.values()].flatMap((ofLane) => [...ofLane]));
+    await ended([...inFlight.values()], DEFAULT_WEBHOOK_SETTINGS.closeMs);
+    outcomes.abandon();
     await consumer.close();
   };
   return { backlog: () => consumer.backlog(), close: () => (closing ??= close()) };
 };
 
-const readable = (
-  record: StoredRecord,
-  logger: DeliveryLogger,
-): { readonly sent: SentMessage; readonly request: AttemptRequest } | undefined => {
+const readable = (record: StoredRecord, logger: DeliveryLogger): SentMessage | undefined => {
   try {
-    const sent = readMessage(record);
-    return { sent, request: requestOf(sent) };
+    return readMessage(record);
   } catch (error) {
     // Not written by this server. The lane goes on without it.
     const { topic, offset } = record;
     logger.error({ topic, offset, error: messageOf(error) }, 'message.unreadable');
     return undefined;
   }
+};
+
+type Send = (sent: SentMessage) => Promise<MessageAttempt>;
+
+/** Sends a message, and returns what must be durable before it is acknowledged. */
+const attempted = async (
+  { topics, clock, random = Math.random, logger }: MessageWorkerOptions,
+  record: StoredRecord,
+  sent: SentMessage,
+  send: Send,
+): Promise<{ readonly attempt: LogRecord; readonly waiting: DueEntry | undefined }> => {
+  const startedAt = clock.now();
+  const result = await send(sent);
+  const now = clock.now();
+  const decision = decideMessage(result, sent, random(), now);
+  const { status, error } = result;
+  const { attempt: attempts, message, ...origin } = sent;
+  const state = decision.kind === 'success' ? 'sent' : decision.kind === 'retry' ? 'queued' : 'failed';
+  const { id, workflowId: workflow, workspaceId: workspace, runId: run } = origin;
+  const of = { message: id, kind: message.kind, workflow, workspace, run };
+  const fields = { ...of, attempts, status, error, ms: now - startedAt, ageMs: now - record.timestamp };
+  if (state === 'sent') logger.info(fields, 'message.sent');
+  else logger.warn(fields, state === 'queued' ? 'message.retried' : 'message.failed');
+  return {
+    attempt: outcomeRecord(topics, { ...origin, state, attempts, status, error }),
+    waiting: decision.kind === 'retry' ? nextAttempt(record, sent, now + decision.delayMs) : undefined,
+  };
+};
+
+const nextAttempt = (record: StoredRecord, { id, workflowId, attempt }: SentMessage, dueAt: number): DueEntry => ({
+  id: `${id}/${attempt + 1}`,
+  owner: workflowId,
+  kind: 'message',
+  dueAt,
+  record: nextAttemptRecord(record, attempt + 1),
+});
+
+const messageSender = ({ dispatcher }: MessageWorkerOptions): Send => {
+  const attempts = new AttemptSender(dispatcher, DEFAULT_WEBHOOK_SETTINGS);
+  return async (sent) => {
+    let request: AttemptRequest;
+    try {
+      request = requestOf(sent);
+    } catch (error) {
+      const outcome = { kind: 'error', error: 'INVALID_URL' } as const;
+      return { outcome, status: null, error: messageOf(error) };
+    }
+    return httpMessageAttempt(await new Promise<AttemptResult>((resolve) => void attempts.request(request, resolve)));
+  };
 };
 
 const requestOf = ({ id, message }: SentMessage): AttemptRequest => {
@@ -109,22 +175,4 @@ const requestOf = ({ id, message }: SentMessage): AttemptRequest => {
     body: message.body === null ? null : Buffer.from(message.body),
     timeoutMs: TIMEOUT_MS,
   };
-};
-
-const report = (logger: DeliveryLogger, sent: SentMessage, result: AttemptResult, ageMs: number): void => {
-  const { id, workflowId: workflow, workspaceId: workspace, runId: run, message } = sent;
-  const { status, error, ms } = result;
-  const fields = {
-    message: id,
-    kind: message.kind,
-    workflow,
-    workspace,
-    run,
-    status,
-    error,
-    ms: Math.round(ms),
-    ageMs,
-  };
-  if (status !== null && status >= 200 && status < 300) logger.info(fields, 'message.sent');
-  else logger.warn(fields, 'message.failed');
 };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { type Attempt } from '#libs/stream-log/attempt-records.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Delivery } from './delivery-records.js';
 import { type AttemptResult } from './http-attempt.js';
@@ -11,7 +12,7 @@ const NOW = 1_700_000_000_500;
 const target = { id: 'wh_1', url: 'http://a', workspaceId: 'o_1', active: true, timeoutMs: 1, signingKeys: () => [] };
 
 const world = () => {
-  const pushed: DeliveryOutcome[] = [];
+  const pushed: DeliveryOutcome<Attempt>[] = [];
   const acked: number[] = [];
   const metrics: unknown[] = [];
   const recorder = new OutcomeRecorder({

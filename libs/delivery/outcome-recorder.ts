@@ -1,12 +1,14 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
+import { type Attempt } from '#libs/stream-log/attempt-records.js';
+import { type DueEntry } from '#libs/due/due-store.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { attemptOf, deferred, nextAttempt, type Delivery } from './delivery-records.js';
 import { type EventOrder } from './event-order.js';
 import { type AttemptResult } from './http-attempt.js';
 import { type LaneWork } from './lane-work.js';
 import { decideRetry, withMaxAttempts, type AttemptOutcome, type RetryDecision } from './retry-policy.js';
-import { type DeliveryOutcome, type OutcomeWriter } from './outcome-writer.js';
+import { type OutcomeWriter } from './outcome-writer.js';
 import { type WebhookTarget } from './webhook-directory.js';
 import { type WebhookMetrics, type WebhookWorkerSettings } from './webhook-settings.js';
 
@@ -33,7 +35,7 @@ export interface OutcomeRecorderOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly metrics?: WebhookMetrics;
-  readonly outcomes: Pick<OutcomeWriter, 'push'>;
+  readonly outcomes: Pick<OutcomeWriter<Attempt>, 'push'>;
   readonly order: Pick<EventOrder, 'waits' | 'ended'>;
 }
 
@@ -105,8 +107,8 @@ export class OutcomeRecorder {
 
   private record(
     { batch, work, offset, delivery }: Claimed,
-    attempt: DeliveryOutcome['attempt'],
-    waiting: DeliveryOutcome['waiting'],
+    attempt: Attempt | undefined,
+    waiting: DueEntry | undefined,
   ): void {
     // Another worker owns the lane now.
     if (work.gone) return work.left(delivery.headers.id);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { attemptsOf } from '#libs/stream-log/attempt-records.js';
+import { type Attempt, attemptsOf, packAttempts } from '#libs/stream-log/attempt-records.js';
 import { attemptAt } from '#libs/stream-log/testing/attempts.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { OutcomeWriter } from './outcome-writer.js';
@@ -15,7 +15,7 @@ const waiting = (delivery: string) => ({
   record: retry,
 });
 
-const writers: OutcomeWriter[] = [];
+const writers: OutcomeWriter<Attempt>[] = [];
 afterEach(() => {
   for (const writer of writers.splice(0)) writer.abandon();
 });
@@ -29,6 +29,8 @@ const world = async () => {
   const writer = new OutcomeWriter({
     log,
     due,
+    pack: packAttempts,
+    what: 'attempts',
     logger: { info: nothing, warn: nothing, error: (_: object, message: string) => void failures.push(message) },
     onFailure: nothing,
   });

@@ -1,17 +1,16 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { WakeablePause } from '#libs/async/pause.js';
 import { type Faults } from '#libs/kernel/faults.js';
-import { type Attempt, packAttempts } from '#libs/stream-log/attempt-records.js';
-import { laneFaults, LaneWriter } from '#libs/stream-log/lane-writer.js';
+import { laneFaults, LaneWriter, type LaneWriterOptions, type Placed } from '#libs/stream-log/lane-writer.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type DueStore, type DueEntry } from '#libs/due/due-store.js';
 import { type DeliveryLogger } from './webhook-settings.js';
 
-/** What must be durable before a delivery is acknowledged. */
-export interface DeliveryOutcome {
+/** What must be durable before a delivery, or a message, is acknowledged. */
+export interface DeliveryOutcome<R extends Placed> {
   /** The delivery's next attempt. It is written first, so that a crash at any point keeps the delivery. */
   readonly waiting: DueEntry | undefined;
-  readonly attempt: Attempt | undefined;
+  readonly attempt: R | undefined;
   /** The entry of the due store that the delivery came from. It is removed last, after the other writes are durable. */
   readonly entry?: string | undefined;
   /** Called when all writes are durable; acknowledges the delivery. */
@@ -23,7 +22,7 @@ const PAUSES = { firstMs: 100, longestMs: 5000 };
 /** How long an attempt waits for others to share its write. A crash in this time repeats the delivery. */
 const LINGER_MS = 20;
 
-export interface OutcomeWriterOptions {
+export interface OutcomeWriterOptions<R extends Placed> extends Pick<LaneWriterOptions<R>, 'pack' | 'what'> {
   readonly log: StreamLog;
   readonly due: Pick<DueStore, 'put' | 'remove'>;
   readonly logger: DeliveryLogger;
@@ -38,30 +37,30 @@ export interface OutcomeWriterOptions {
  * acknowledged. So the limit on records in flight bounds their number, and their deliveries are repeated after a
  * restart.
  */
-export class OutcomeWriter {
-  private queue: DeliveryOutcome[] = [];
+export class OutcomeWriter<R extends Placed> {
+  private queue: DeliveryOutcome<R>[] = [];
   private running: Promise<void> | undefined;
-  private ended: DeliveryOutcome[] = [];
+  private ended: DeliveryOutcome<R>[] = [];
   private removing: Promise<void> | undefined;
   private abandoned = false;
   private readonly retry = new WakeablePause();
-  private readonly attempts: LaneWriter<Attempt>;
+  private readonly attempts: LaneWriter<R>;
   private readonly faults: Faults;
 
-  constructor(private readonly options: OutcomeWriterOptions) {
-    const { log, logger, onFailure } = options;
+  constructor(private readonly options: OutcomeWriterOptions<R>) {
+    const { log, logger, onFailure, pack, what } = options;
     this.faults = laneFaults(logger);
     this.attempts = new LaneWriter({
       log,
       lingerMs: LINGER_MS,
-      pack: packAttempts,
-      what: 'attempts',
+      pack,
+      what,
       faults: this.faults,
       onFailure,
     });
   }
 
-  push(outcome: DeliveryOutcome): void {
+  push(outcome: DeliveryOutcome<R>): void {
     this.queue.push(outcome);
     this.running ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.drain());
   }
@@ -92,7 +91,7 @@ export class OutcomeWriter {
     this.running = undefined;
   }
 
-  private async write(group: readonly DeliveryOutcome[]): Promise<void> {
+  private async write(group: readonly DeliveryOutcome<R>[]): Promise<void> {
     const waiting = group.flatMap((each) => each.waiting ?? []);
     if (waiting.length > 0) {
       if (!(await this.insist(() => this.options.due.put(waiting)))) return;
@@ -104,7 +103,7 @@ export class OutcomeWriter {
     }
   }
 
-  private recorded(outcome: DeliveryOutcome): void {
+  private recorded(outcome: DeliveryOutcome<R>): void {
     if (outcome.entry === undefined) {
       outcome.durable();
       return;

@@ -1,4 +1,5 @@
 import { endsWithin } from '#libs/async/deadline.js';
+import { packAttempts } from '#libs/stream-log/attempt-records.js';
 import { type LaneBatch } from '#libs/stream-log/stream-log.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
@@ -37,7 +38,7 @@ export const startWebhookWorker = async (options: WebhookWorkerOptions): Promise
   const onFailure = (): void => metrics?.onWriteFailure?.();
 
   // 1. The writer of results.
-  const outcomes = new OutcomeWriter({ log, due, logger, onFailure });
+  const outcomes = new OutcomeWriter({ log, due, logger, onFailure, pack: packAttempts, what: 'attempts' });
   const deliverer = new Deliverer({ ...options, settings, random, outcomes });
 
   // 2. The lanes.

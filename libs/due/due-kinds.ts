@@ -10,11 +10,11 @@ import { type ReadEntry } from './due-store.js';
 
 /**
  * `delayed`: a delayed event is due. `delivery`: a retry or replay to a webhook. `replay`: an invocation of a replay.
- * `run`: the wait of a workflow's run is over.
+ * `message`: the next attempt at a message of a workflow. `run`: the wait of a workflow's run is over.
  */
-export type DueKind = 'delayed' | 'delivery' | 'email' | 'replay' | 'run';
+export type DueKind = 'delayed' | 'delivery' | 'email' | 'message' | 'replay' | 'run';
 
-type Topics = Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations'>;
+type Topics = Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations' | 'messages'>;
 
 interface KindRule {
   /** Makes the record that is published when the entry is due. */
@@ -47,6 +47,10 @@ export const DUE_KINDS: Readonly<Record<DueKind, KindRule>> = {
   },
   email: {
     recordOf: ({ record }) => ({ ...record, topic: EMAILS }),
+    removedBy: 'pump',
+  },
+  message: {
+    recordOf: ({ record, owner }, topics) => ({ ...record, topic: topics.messages(owner) }),
     removedBy: 'pump',
   },
   replay: invocationKind,

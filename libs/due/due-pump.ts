@@ -24,7 +24,7 @@ const MOST = 1_024;
 export interface DuePumpOptions {
   readonly log: Pick<StreamLog, 'publishEach'>;
   readonly due: Pick<DueStore, 'dueBy' | 'nextDueAt' | 'onPut' | 'put' | 'remove' | 'setOut'>;
-  readonly topics: Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations'>;
+  readonly topics: Pick<TopicPolicy, 'deliveries' | 'emits' | 'invocations' | 'messages'>;
   readonly clock: Clock;
   /** Returns a later time for an entry that its worker would only put off again. Default: postpones nothing. */
   readonly postpone?: ((entry: DueEntry) => number | undefined) | undefined;

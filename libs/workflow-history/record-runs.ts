@@ -1,5 +1,6 @@
 import { messageOf } from '#libs/kernel/error-message.js';
-import { type LaneBatch, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type SendOutcome, readOutcome } from '#libs/stream-log/message-records.js';
+import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { RUNS } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type RunHistory } from './run-history.js';
@@ -16,6 +17,28 @@ export interface RecordedRuns {
   close(): Promise<void>;
 }
 
+/** Applies records of a topic of runs, and resolves with the changes among them. */
+export const recordsInto = async (
+  runHistory: Pick<RunHistory, 'apply' | 'applySends'>,
+  records: readonly StoredRecord[],
+  onUnreadable: (record: StoredRecord, error: unknown) => void,
+): Promise<readonly RunChange[]> => {
+  const changes: RunChange[] = [];
+  const outcomes: SendOutcome[] = [];
+  for (const record of records) {
+    try {
+      const outcome = readOutcome(record);
+      if (outcome) outcomes.push(outcome);
+      else changes.push(JSON.parse(record.value) as RunChange);
+    } catch (error) {
+      onUnreadable(record, error);
+    }
+  }
+  await runHistory.apply(changes);
+  if (outcomes.length > 0) await runHistory.applySends(outcomes);
+  return changes;
+};
+
 /**
  * Writes what happens to runs from the log into the history, in each process for its share of the lanes, and removes the
  * ended runs that are not kept. The history
@@ -27,17 +50,10 @@ export const recordRuns = async (
   const { log, runHistory, logger } = deps;
   const retention = new RunRetention(deps);
   const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
-    const changes = records.flatMap((record) => {
-      try {
-        return [JSON.parse(record.value) as RunChange];
-      } catch (error) {
-        // Not written by this server. The lane goes on without it.
-        const { lane, offset } = record;
-        logger.error({ lane, offset, error: messageOf(error) }, 'run_history.unreadable');
-        return [];
-      }
-    });
-    await runHistory.apply(changes);
+    const changes = await recordsInto(runHistory, records, ({ lane, offset }, error) =>
+      // Not written by this server. The lane goes on without it.
+      logger.error({ lane, offset, error: messageOf(error) }, 'run_history.unreadable'),
+    );
     const ended = changes.filter(({ head }) => head.endedAt !== null);
     // Before the acknowledgement, so that a crash repeats it.
     await runHistory.remove(ended.filter(({ nostore }) => nostore === true).map(({ runId }) => runId));

@@ -1,3 +1,4 @@
+import { type SendOutcome } from '#libs/stream-log/message-records.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { originOf, PARTS, type RunState, runErrorOf, type RunStatus } from '#libs/workflow-runs/run-state.js';
 import { wordsOf } from './search-words.js';
@@ -135,6 +136,26 @@ const searchedText = ({ id, state, summaries }: RecordedRun): string => {
   const error = runErrorOf(state);
   const end = error ? `${error.name} ${error.code} ${error.message}` : (state.parts[PARTS.end] ?? '');
   return [id, originOf(state).trigger.name ?? '', ...Object.values(summaries), end].join(' ');
+};
+
+/** What became of a message, as a text of its run. */
+export interface SentText {
+  readonly run: string;
+  readonly name: string;
+  readonly text: string;
+  /** Only a text with the same order or a later one may replace it. */
+  readonly order: number;
+}
+
+/** Above the attempts at any message. */
+const MOST_ATTEMPTS = 1_000;
+
+/** A step has one text for each place among its messages, so a run that repeats a step many times does not grow. */
+export const sentText = (outcome: SendOutcome): SentText => {
+  const { runId: run, namespace, execution, index, id, state, attempts, status, error } = outcome;
+  const order = execution * MOST_ATTEMPTS + attempts;
+  const text = JSON.stringify({ order, id, state, attempts, status, error });
+  return { run, name: PARTS.sent(namespace, index), text, order };
 };
 
 export interface SizedRun {

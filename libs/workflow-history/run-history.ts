@@ -1,3 +1,4 @@
+import { type SendOutcome } from '#libs/stream-log/message-records.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
 
@@ -71,6 +72,11 @@ export interface RunHistory {
    * unknown run that is not its first is passed over too: the run was removed.
    */
   apply(changes: readonly RunChange[]): Promise<void>;
+  /**
+   * Applies what became of messages, in any order with `apply`. An outcome of an earlier execution or attempt than the
+   * one that the run has is passed over, and so is one of an unknown run. Durable once it resolves.
+   */
+  applySends(outcomes: readonly SendOutcome[]): Promise<void>;
   /** Rejects with UnknownCursor for a text that is no place. */
   page(query: RunQuery): Promise<RunPage>;
   find(id: string): Promise<ListedRun | undefined>;

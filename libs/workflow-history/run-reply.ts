@@ -78,6 +78,19 @@ const RUN = {
 export const ListedRunReply = named('WorkflowRun', { ...RUN, truncated: TRUNCATED });
 export type ListedRunRecord = TypeOf<typeof ListedRunReply>;
 
+/** Fields as in docs/reference/workflows.md#run-sends. */
+const SEND = object(
+  {
+    id: text('`snd_…`'),
+    kind: oneOf(['http', 'email', 's3', 'emit', 'sse'], 'Member of `$.send`'),
+    state: oneOf(['queued', 'sent', 'failed'], '`queued` until it has been sent or given up'),
+    attempts: integer('Attempts so far'),
+    status: nullable(integer('Status of the last answer')),
+    error: nullable(text('What was wrong with the last attempt')),
+  },
+  'An outgoing message',
+);
+
 /** Fields as in docs/reference/workflows.md#step-record. */
 export const RunStepReply = named('WorkflowRunStep', {
   namespace: text('Name of the step'),
@@ -94,7 +107,7 @@ export const RunStepReply = named('WorkflowRunStep', {
   exports: anyJson('With `$return_value`'),
   logs: anyJson('Lines `{k, ts, msg}`'),
   error: nullable(record('Of a failed step')),
-  sends: anyJson('Outgoing messages'),
+  sends: listOf(SEND, 'Outgoing messages of the last execution'),
   truncated: TRUNCATED,
 });
 export type RunStepRecord = TypeOf<typeof RunStepReply>;

@@ -132,9 +132,10 @@ const recordOf = (plan: RunPlan, state: RunState, result: StepResult): Execution
     exports: `{${exports.join()}}`,
     props: result.props,
     logs: boundedLog(result.logs),
-    sends: result.sends.map(({ kind }, index) => ({
+    sends: result.sends.map(({ kind, error }, index) => ({
       id: derivedId('snd', id, String(executions), String(index)),
       kind,
+      ...(error === undefined ? {} : { error }),
     })),
     reply: hasCaller ? result.reply : null,
     deadline: stretch ? refreshedDeadline(stretch, result.refreshedAt, plan.timeoutSeconds) : 0,

@@ -48,7 +48,12 @@ export interface ExecutionRecord {
   /** JSON text of the evaluated props with their secrets masked. Null when they could not be evaluated. */
   readonly props: string | null;
   readonly logs: readonly LogLine[];
-  readonly sends: readonly { readonly id: string; readonly kind: SendKind }[];
+  readonly sends: readonly {
+    readonly id: string;
+    readonly kind: SendKind;
+    /** Why it does not go out at all. */
+    readonly error?: string;
+  }[];
   readonly reply: Reply | null;
   /** Deadline of the stretch after the execution, which may have asked for more time. */
   readonly deadline: number;

@@ -10,7 +10,12 @@ export interface StepResult {
   /** JSON text of the evaluated props, with their secrets masked. Null when they could not be evaluated. */
   readonly props: string | null;
   readonly logs: readonly LogLine[];
-  readonly sends: readonly { readonly kind: SendKind; readonly bytes: number }[];
+  readonly sends: readonly {
+    readonly kind: SendKind;
+    readonly bytes: number;
+    /** Why it does not go out at all. */
+    readonly error?: string;
+  }[];
   readonly reply: Reply | null;
   /** Time of the last `$.flow.refreshTimeout()`. */
   readonly refreshedAt?: number;

@@ -132,6 +132,36 @@ describe('the record of a step', () => {
     });
   });
 
+  // docs/reference/workflows.md#run-sends
+  it('shows what became of each message that its last execution sent', () => {
+    const sends = [
+      { kind: 'http', bytes: 1 },
+      { kind: 'http', bytes: 1 },
+      { kind: 'emit', bytes: 1 },
+      { kind: 's3', bytes: 1, error: 'no bucket' },
+    ] as const;
+    const { head, parts } = stateOf(ab, arrive(), start(2), succeed(5, 1, null, { sends }));
+    const shown = (heard: Record<string, object> = {}) => {
+      const texts = Object.entries(heard).map(([name, value]) => [name, JSON.stringify(value)] as const);
+      return stepRecords(ab, { head, parts: { ...parts, ...Object.fromEntries(texts) } })[0]?.sends ?? [];
+    };
+    const id = expect.stringMatching(/^snd_/);
+    const queued = { id, kind: 'http', state: 'queued', attempts: 0, status: null, error: null };
+    const others = [
+      { id, kind: 'emit', state: 'sent', attempts: 1, status: null, error: null },
+      { id, kind: 's3', state: 'failed', attempts: 0, status: null, error: 'no bucket' },
+    ];
+    expect(shown()).toEqual([queued, queued, ...others]);
+    const outcome = { state: 'failed', attempts: 2, status: 503, error: 'status 503' };
+    expect(
+      shown({
+        'sent/a/0': { id: shown()[0]?.id, order: 1_002, ...outcome },
+        // A message of an earlier execution.
+        'sent/a/1': { id: 'snd_other', ...outcome },
+      }),
+    ).toEqual([{ id, kind: 'http', ...outcome }, queued, ...others]);
+  });
+
   it('of a step that is cancelled while it runs has no exports', () => {
     expect(stepRecords(ab, stateOf(ab, arrive(), start(2), cancel(9)))[0]).toMatchObject({
       exports: {},

@@ -1,8 +1,9 @@
 import { type LogLine, type UserError, causesOf } from '#libs/component-model/run-output.js';
 import { type Actor } from '#libs/kernel/events.js';
 import { stepTexts } from './next-execution.js';
+import { type SendKind } from './run-facts.js';
 import { type NamedSteps } from './run-plan.js';
-import { PARTS, type RunState, originOf, outcomeOf, runErrorOf } from './run-state.js';
+import { PARTS, type RunState, type StepOutcome, originOf, outcomeOf, runErrorOf } from './run-state.js';
 
 const shownActor = (actor: Actor | null): { readonly user_id: string; readonly api_key_id: string | null } | null =>
   actor && { user_id: actor.userId, api_key_id: actor.apiKeyId };
@@ -76,6 +77,26 @@ const stateOf = (
   return goesOn ? (outcome ?? 'pending') : 'waiting';
 };
 
+interface ShownSend {
+  readonly id: string;
+  readonly kind: SendKind;
+  readonly state: 'queued' | 'sent' | 'failed';
+  readonly attempts: number;
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+/** A message that is in the log with the outcome of its step has been sent. Others have what the history heard of them. */
+const shownSend = ({ id, kind, error }: StepOutcome['sends'][number], text: string | undefined): ShownSend => {
+  const unknown = { id, kind, attempts: 0, status: null };
+  if (error !== undefined) return { ...unknown, state: 'failed', error };
+  if (kind === 'emit' || kind === 'sse') return { ...unknown, state: 'sent', attempts: 1, error: null };
+  const heard = parsed(text) as Omit<ShownSend, 'kind'> | null;
+  if (heard?.id !== id) return { ...unknown, state: 'queued', error: null };
+  const { state, attempts, status, error: failure } = heard;
+  return { id, kind, state, attempts, status, error: failure };
+};
+
 /** All steps of the version, in order, with whole values. */
 export const stepRecords = (plan: NamedSteps, state: RunState) => {
   const { head, parts } = state;
@@ -101,8 +122,7 @@ export const stepRecords = (plan: NamedSteps, state: RunState) => {
       exports: parsed(texts.get(namespace)),
       logs: (parsed(parts[PARTS.logs(namespace)]) ?? []) as LogLine[],
       error: outcome?.error ? shownError(outcome.error, namespace, plan, outcome.endedAt) : null,
-      // What became of each message is known to the history, not to the run.
-      sends: outcome?.sends ?? [],
+      sends: (outcome?.sends ?? []).map((send, index) => shownSend(send, parts[PARTS.sent(namespace, index)])),
     };
   });
 };

@@ -6,7 +6,6 @@ import {
   type Resume,
   type RunFact,
   type RunOrigin,
-  type SendKind,
   type SkipReason,
   type WaitKind,
 } from './run-facts.js';
@@ -81,6 +80,8 @@ export const PARTS = {
   props: (namespace: string) => `props/${namespace}`,
   logs: (namespace: string) => `logs/${namespace}`,
   resumeData: (namespace: string) => `resume/${namespace}`,
+  /** What became of a message that a step sent. Only the history of runs has it. */
+  sent: (namespace: string, index: number) => `sent/${namespace}/${index}`,
 } as const;
 
 /** A step of a run that has an outcome, in its part. */
@@ -96,7 +97,7 @@ export interface StepOutcome {
   readonly error: UserError | null;
   /** When a failed step is tried again. */
   readonly retryAt: number | null;
-  readonly sends: readonly { readonly id: string; readonly kind: SendKind }[];
+  readonly sends: ExecutionRecord['sends'];
 }
 
 const NOTHING: RunHead = {
@@ -238,7 +239,8 @@ const arrived = (state: RunState, { origin, place, event, reused }: DataOf<'RunA
   const parts: Record<string, string> = { [PARTS.origin]: JSON.stringify(origin) };
   if (event !== null) parts[PARTS.event] = event;
   for (const { namespace, step, exports, resumeData } of reused) {
-    const outcome: StepOutcome = { ...(JSON.parse(step) as StepOutcome), reused: true };
+    // The messages are those of the run that sent them.
+    const outcome: StepOutcome = { ...(JSON.parse(step) as StepOutcome), reused: true, sends: [] };
     parts[PARTS.step(namespace)] = JSON.stringify(outcome);
     if (exports !== null) parts[PARTS.exports(namespace)] = exports;
     if (resumeData !== null) parts[PARTS.resumeData(namespace)] = resumeData;

@@ -55,12 +55,13 @@ export const startWebhookWorkerRole = async (
 
 /** Messages that steps of workflows send, in lanes and a group of their own. */
 const startMessages = async (
-  { plane, tables, logger, metrics, closing }: RoleProcess,
+  { plane, tables, topics, logger, metrics, closing }: RoleProcess,
   { dispatcher }: WebhookWorkerRoleOptions['egress'],
 ): Promise<void> => {
   const { engines, clock, views } = plane;
+  const { log, due } = engines;
   const exists = (workflowId: string): boolean => views.workflows.find(workflowId) !== undefined;
-  const worker = await startMessageWorker({ log: engines.log, exists, tables, dispatcher, clock, logger });
+  const worker = await startMessageWorker({ log, due, topics, exists, tables, dispatcher, clock, logger });
   closing('messages', () => worker.close());
   metrics.sampled('sluice_messages_waiting', 'Messages of workflows in the lanes of this process, not yet sent', () =>
     worker.backlog(),

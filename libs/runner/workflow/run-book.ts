@@ -1,5 +1,5 @@
 import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
-import { type HttpMessage } from '#libs/stream-log/message-records.js';
+import { type HttpMessage, type MessageOrigin } from '#libs/stream-log/message-records.js';
 import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
 import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
@@ -57,7 +57,9 @@ export class RunDraft {
   /** Events that steps emit. */
   readonly emits: { readonly execution: number; readonly index: number; readonly event: string }[] = [];
   /** Messages that leave the server. */
-  readonly messages: { readonly id: string; readonly message: HttpMessage }[] = [];
+  readonly messages: (Pick<MessageOrigin, 'id' | 'namespace' | 'execution' | 'index'> & {
+    readonly message: HttpMessage;
+  })[] = [];
   /** Workflows that steps start. */
   readonly starts: (StepTrigger & { readonly execution: number })[] = [];
   private current: RunState;
@@ -84,10 +86,12 @@ export class RunDraft {
   add(facts: readonly RunFact[], { sends = [], triggers = [] }: StepLeft = {}): void {
     const recorded = facts.find(({ type }) => type === 'StepSucceeded' || type === 'StepFailed');
     const stored = recorded && 'sends' in recorded.data ? recorded.data.sends : [];
-    const execution = this.current.head.executions;
+    const { executions: execution, position } = this.current.head;
+    const namespace = position?.namespace ?? '';
     for (const [index, send] of stored.length === sends.length ? sends.entries() : []) {
       if (send.kind === 'emit') this.emits.push({ execution, index, event: send.event });
-      else if (send.kind === 'http') this.messages.push({ id: stored[index]?.id ?? '', message: send });
+      else if (send.kind === 'http')
+        this.messages.push({ id: stored[index]?.id ?? '', namespace, execution, index, message: send });
     }
     if (recorded?.type === 'StepSucceeded') for (const trigger of triggers) this.starts.push({ ...trigger, execution });
     this.facts.push(...facts);

@@ -64,7 +64,9 @@ const changeRecord = (changed: ChangedRun, context: RecordsContext): LogRecord =
 
 const messagesOf = ({ run: runId, after, messages }: ChangedRun, topics: TopicPolicy): readonly LogRecord[] => {
   const { workflowId, ownerId: workspaceId } = originOf(after);
-  return messages.flatMap(({ id, message }) => messageRecord(topics, { id, workflowId, workspaceId, runId }, message));
+  return messages.flatMap(({ message, ...place }) =>
+    messageRecord(topics, { ...place, workflowId, workspaceId, runId }, message),
+  );
 };
 
 /** A test is listed, and reaches no listener. */

@@ -182,12 +182,15 @@ const endOf = (
   sentAt: number | null,
 ): StepEnd => {
   const { exports, flow, sends, triggers = [], reply, refreshedAt } = step;
-  const warnings = [notSent(sends), tooLarge(sends)].filter((msg) => msg !== undefined);
+  const unsent = sends.map(whyNotSent);
   const result: StepResult = {
     exports,
     props,
-    logs: [...logs, ...warnings.map((msg) => ({ k: WARNING, ts: now, msg }))],
-    sends: sends.map((send) => ({ kind: send.kind, bytes: JSON.stringify(send).length })),
+    logs: [...logs, ...warningsOf(sends, unsent).map((msg) => ({ k: WARNING, ts: now, msg }))],
+    sends: sends.map((send, index) => {
+      const why = unsent[index];
+      return { kind: send.kind, bytes: JSON.stringify(send).length, ...(why === undefined ? {} : { error: why }) };
+    }),
     reply: reply && { status: reply.status, text: JSON.stringify(reply), sentAt },
     ...(refreshedAt === undefined ? {} : { refreshedAt }),
   };
@@ -198,15 +201,27 @@ const endOf = (
 
 const NO_ANSWER: StepAnswer = { exports: {}, flow: null, sends: [], reply: null };
 
-const notSent = (sends: readonly StepSend[]): string | undefined => {
-  const kinds = new Set(sends.flatMap(({ kind }) => (kind === 'emit' || kind === 'http' ? [] : [`$.send.${kind}`])));
-  if (kinds.size === 0) return undefined;
-  return `not sent, because this server sends only $.send.emit and $.send.http for workflows yet: ${[...kinds].join(', ')}`;
+/** Why a message does not go out. Undefined for one that does. */
+const whyNotSent = (send: StepSend): string | undefined => {
+  switch (send.kind) {
+    case 'emit':
+      return undefined;
+    case 'http':
+      return messageText(send) === undefined ? `it exceeds ${RECORD_BYTES} bytes as JSON` : undefined;
+    case 'email':
+    case 's3':
+    case 'sse':
+      return 'this server does not send it for workflows yet';
+  }
 };
 
-const tooLarge = (sends: readonly StepSend[]): string | undefined => {
-  const count = sends.filter((send) => send.kind === 'http' && messageText(send) === undefined).length;
-  return count === 0
-    ? undefined
-    : `not sent, because it exceeds ${RECORD_BYTES} bytes as JSON: ${count} of $.send.http`;
+/** One line for each kind of message and reason. */
+const warningsOf = (sends: readonly StepSend[], unsent: readonly (string | undefined)[]): readonly string[] => {
+  const counts = new Map<string, number>();
+  for (const [index, { kind }] of sends.entries()) {
+    const why = unsent[index];
+    const line = `$.send.${kind}: not sent, because ${why}`;
+    if (why !== undefined) counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return [...counts].map(([line, count]) => (count === 1 ? line : `${line} (${count} messages)`));
 };

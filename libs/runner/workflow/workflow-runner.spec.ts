@@ -146,6 +146,7 @@ describe('a workflow', () => {
     expect(messages()).toHaveLength(1);
     const [{ headers, value } = { headers: {}, value: '' }] = messages();
     expect(headers).toMatchObject({ workflow: 'p_1', workspace: 'o_1', run: runIdOf('inv_0') });
+    expect(headers).toMatchObject({ step: 'a', execution: '1', index: '0' });
     expect(headers).toHaveProperty('id', expect.stringMatching(/^snd_/));
     expect(JSON.parse(value)).toMatchObject({ method: 'POST', url: 'https://a.example/', body: '1' });
   });

@@ -1,3 +1,4 @@
+import { type SentText } from '#libs/workflow-history/recorded-run.js';
 import { type FileOperations } from '../writer/group-commit.js';
 import { type HistoryWrite } from '../writer/ops.js';
 import { type Database } from '../writer/sqlite-driver.js';
@@ -11,6 +12,10 @@ export const firstPlaceAt = (ms: number): number => ms * PLACES_PER_MS;
 export const historyOperations = (db: Database): FileOperations => ({
   handlers: {
     history_put: (writes) => writes.flatMap((write) => (put(db, write) ? [] : [write.id])),
+    history_sends: (texts) => {
+      for (const text of texts) putSent(db, text);
+      return null;
+    },
     history_remove: (ids) => {
       for (const id of ids) remove(db, id);
       return null;
@@ -45,6 +50,16 @@ const put = (db: Database, write: HistoryWrite): boolean => {
   if (words !== undefined)
     db.sql('INSERT OR REPLACE INTO run_history_words(rowid, words) VALUES (?, ?)').run(place, words);
   return true;
+};
+
+const putSent = (db: Database, { run, name, text, order }: SentText): void => {
+  const place = db.sql('SELECT place FROM run_history WHERE id = ?').get<{ place: number }>(run)?.place;
+  if (place === undefined) return;
+  const stored = db
+    .sql('SELECT text FROM run_history_texts WHERE place = ? AND name = ?')
+    .get<{ text: string }>(place, name)?.text;
+  if (stored !== undefined && (JSON.parse(stored) as SentText).order > order) return;
+  db.sql('INSERT OR REPLACE INTO run_history_texts VALUES (?, ?, ?)').run(place, name, text);
 };
 
 const freePlace = (db: Database, arrivedAt: number): number => {

@@ -1,3 +1,4 @@
+import { type SendOutcome } from '#libs/stream-log/message-records.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { PARTS, type RunHead, type RunState } from '#libs/workflow-runs/run-state.js';
 import {
@@ -6,6 +7,7 @@ import {
   firstOf,
   type RecordedRun,
   type RunWrite,
+  sentText,
   type SizedRun,
 } from '#libs/workflow-history/recorded-run.js';
 import {
@@ -52,6 +54,10 @@ export class EmbeddedRunHistory implements RunHistory {
   apply(changes: readonly RunChange[]): Promise<void> {
     const stored = async (ids: readonly string[]): Promise<ReadonlyMap<string, RecordedRun>> => this.stored(ids);
     return applyChanges({ stored, write: (writes) => this.write(writes) }, changes);
+  }
+
+  async applySends(outcomes: readonly SendOutcome[]): Promise<void> {
+    if (outcomes.length > 0) await this.writer.submit('history_sends', outcomes.map(sentText));
   }
 
   async page(query: RunQuery): Promise<RunPage> {

@@ -1,6 +1,7 @@
 import { type DataStoreLimits } from '#libs/component-model/data-store-calls.js';
 import { type FullLimit } from '#libs/data-stores/data-store-records.js';
 import { type RunCommit } from '#libs/runner/run-journal.js';
+import { type SentText } from '#libs/workflow-history/recorded-run.js';
 import { type CollectionSchema } from '#libs/kernel/read-model-store.js';
 import { type FileName } from './schema.js';
 
@@ -70,6 +71,7 @@ export interface Ops {
   store_expire: { args: number; result: number };
   /** The result has the ids of the runs that had another version, and were not written. */
   history_put: { args: readonly HistoryWrite[]; result: readonly string[] };
+  history_sends: { args: readonly SentText[]; result: null };
   history_remove: { args: readonly string[]; result: null };
   register: { args: CollectionSchema; result: number };
   apply: {
@@ -149,6 +151,7 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   store_clear: 'data',
   store_expire: 'data',
   history_put: 'data',
+  history_sends: 'data',
   history_remove: 'data',
   register: 'read',
   apply: 'read',

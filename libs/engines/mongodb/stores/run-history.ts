@@ -1,5 +1,6 @@
 import { type Collection, type Db, type Filter } from 'mongodb';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
+import { type SendOutcome } from '#libs/stream-log/message-records.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { PARTS, type RunHead, type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
 import {
@@ -8,6 +9,7 @@ import {
   firstOf,
   type RecordedRun,
   type RunWrite,
+  sentText,
 } from '#libs/workflow-history/recorded-run.js';
 import {
   type ListedRun,
@@ -54,7 +56,7 @@ interface TextDocument {
   readonly _id: string;
   readonly run: string;
   readonly name: string;
-  /** Version of the run that wrote it last. Only a later one may write it again. */
+  /** Version of the run that wrote it last, or the order of an outcome. Only a later one may write it again. */
   readonly version: number;
   /** Null for a text that is gone. */
   readonly text: string | null;
@@ -97,6 +99,17 @@ export class MongoRunHistory implements RunHistory {
 
   apply(changes: readonly RunChange[]): Promise<void> {
     return applyChanges({ stored: (ids) => this.stored(ids), write: (writes) => this.write(writes) }, changes);
+  }
+
+  async applySends(outcomes: readonly SendOutcome[]): Promise<void> {
+    const ids = [...new Set(outcomes.map(({ runId }) => runId))];
+    const known = await this.known(ids);
+    for (const { run, name, text, order } of outcomes.map(sentText))
+      if (known.has(run)) await this.writeText({ id: run, version: order }, name, text);
+    // A run may have been removed in the meantime.
+    const left = await this.known([...known]);
+    const removed = [...known].filter((id) => !left.has(id));
+    if (removed.length > 0) await repeated(() => this.texts.deleteMany({ run: { $in: removed } }));
   }
 
   async page(query: RunQuery): Promise<RunPage> {
@@ -172,6 +185,11 @@ export class MongoRunHistory implements RunHistory {
     }
   }
 
+  private async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = this.runs.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } });
+    return new Set((await found.toArray()).map(({ _id }) => _id));
+  }
+
   private async stored(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedRun>> {
     const found = await this.runs
       .find({ _id: { $in: [...ids] } })
@@ -195,7 +213,11 @@ export class MongoRunHistory implements RunHistory {
     return overtaken;
   }
 
-  private async writeText({ id, version }: RecordedRun, name: string, text: string | null): Promise<void> {
+  private async writeText(
+    { id, version }: Pick<RecordedRun, 'id' | 'version'>,
+    name: string,
+    text: string | null,
+  ): Promise<void> {
     const filter = { _id: `${id}/${name}`, version: { $lte: version } };
     try {
       await repeated(() => this.texts.updateOne(filter, { $set: { run: id, name, version, text } }, { upsert: true }));
