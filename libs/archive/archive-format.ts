@@ -35,6 +35,8 @@ export interface ArchivedSecret {
 /** State that a source or workflow keeps between runs. Its progress in the lane is not exported. */
 export interface ArchivedState {
   readonly executable: string;
+  /** Id of a step of a workflow, whose `$.service.db` this is. Absent for the state of the executable itself. */
+  readonly run?: string;
   readonly lastEventId: string;
   readonly parts: Readonly<Record<string, string>>;
   /** Ids of handled invocations, oldest first. */

@@ -14,6 +14,7 @@ import { sealOf } from './import-installation.js';
 import { IMPORT, ImportMark, IMPORTS } from './import-mark.js';
 import { MESSAGE_GROUP } from '#libs/delivery/message-worker.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
+import { RUNS_FOLLOW, readStepDb } from '#libs/runner/workflow/step-dbs.js';
 import { headOf } from '#libs/workflow-runs/stored-run.js';
 import {
   contentsIn,
@@ -159,6 +160,12 @@ describe('export and import', () => {
     expect(await consumed(target, 'runner', 'invocations.', 1)).toEqual(['{"of":"inv_3"}']);
   });
 
+  it('moves what steps keep, with what a crash left out', async () => {
+    const target = await engines();
+    await importFrom(archive, target, perEmitter);
+    expect(await readStepDb(target.journal, 'p_1', 'c_1')).toEqual({ n: '2' });
+  });
+
   it('moves runs that ended, and those that go on, before all that arrive later', async () => {
     const target = await engines();
     await importFrom(archive, target, perEmitter);
@@ -170,7 +177,7 @@ describe('export and import', () => {
     const ended = await source.runHistory.whole(ENDED_RUN);
     expect((await target.runHistory.whole(ENDED_RUN))?.state.parts).toEqual(ended?.state.parts);
 
-    const [left, ...others] = await target.journal.runs('p_1', '', 9);
+    const [left, ...others] = await target.journal.runs('p_1', RUNS_FOLLOW, 9);
     expect([left?.run, others]).toEqual([QUEUED_RUN, []]);
     expect(headOf(left?.head ?? '{}').place).toBeLessThan(0);
     const { version, parts } = await target.journal.load({ executable: 'p_1', run: QUEUED_RUN });

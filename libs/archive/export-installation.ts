@@ -18,6 +18,8 @@ import { ArchiveSeal } from './archive-seal.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { type Engines } from '#libs/composition/engines.js';
 import { laneStateOf } from '#libs/runner/lane-state.js';
+import { completeStepDbs, stepDbs } from '#libs/runner/workflow/step-dbs.js';
+import { loadRuns } from '#libs/runner/workflow/workflow-state.js';
 import {
   attempts,
   deliveriesToDo,
@@ -123,6 +125,12 @@ async function* states({ journal }: Pick<Engines, 'journal'>): AsyncIterable<Arc
     const stored = await journal.load({ executable });
     const { lastEventId } = laneStateOf(stored);
     yield { executable, lastEventId, parts: stored.parts, inbox: await journal.inbox({ executable }) };
+    const { marked } = await loadRuns(executable, journal, laneStateOf(stored));
+    await completeStepDbs(executable, journal, marked);
+    for await (const key of stepDbs(executable, journal)) {
+      const { parts } = await journal.load(key);
+      yield { ...key, lastEventId: '', parts, inbox: await journal.inbox(key) };
+    }
   }
 }
 

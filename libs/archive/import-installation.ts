@@ -21,6 +21,7 @@ import { importRuns } from './moved-runs.js';
 import { rebuildReadModels, type RebuildObserver, type Rebuilt } from '#libs/cluster/rebuild.js';
 import { everyReadModel } from '#libs/composition/read-models.js';
 import { headOf, laneStateOf } from '#libs/runner/lane-state.js';
+import { nameOf } from '#libs/runner/run-journal.js';
 import { topicPolicy } from '#libs/composition/topic-policy.js';
 
 export interface ImportOptions extends RebuildObserver {
@@ -134,16 +135,16 @@ const opened = (seal: ArchiveSeal, ref: string, workspaceId: string, sealed: str
 };
 
 const importStates = async ({ journal }: MovedEngines, lines: AsyncIterable<ArchivedState>): Promise<void> => {
-  for await (const { executable, lastEventId, parts, inbox } of lines) {
-    const there = await journal.load({ executable });
+  for await (const { lastEventId, parts, inbox, ...key } of lines) {
+    const there = await journal.load(key);
     if (there.version > 0) {
       const state = { lastEventId: laneStateOf(there).lastEventId, parts: there.parts };
-      if (isSame({ ...state, inbox: await journal.inbox({ executable }) }, { lastEventId, parts, inbox })) continue;
-      throw new Error(`the target has another state of ${executable}: it was used since. Import into an empty one`);
+      if (isSame({ ...state, inbox: await journal.inbox(key) }, { lastEventId, parts, inbox })) continue;
+      throw new Error(`the target has another state of ${nameOf(key)}: it was used since. Import into an empty one`);
     }
     // The lane has new records, so its progress starts over.
     const head = headOf({ progress: { through: -1, above: [] }, lastEventId });
-    await journal.commit({ executable, expectedVersion: 0, head, parts, inbox, records: [] });
+    await journal.commit({ ...key, expectedVersion: 0, head, parts, inbox, records: [] });
   }
 };
 

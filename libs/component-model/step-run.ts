@@ -52,6 +52,8 @@ export interface StepFacts {
   readonly hasCaller: boolean;
   /** A test does not wait. */
   readonly test: boolean;
+  /** Content of `$.service.db`, as JSON texts by key. Absent for a step that does not declare it. */
+  readonly db?: Readonly<Record<string, string>>;
 }
 
 /** How a step asked the run to go on. Of several calls the last counts. */
@@ -119,4 +121,6 @@ export interface StepOutput {
 export interface StepAnswer extends StepOutput {
   /** What the first `$.respond` gave. */
   readonly reply: HttpReply | null;
+  /** Changed keys of `$.service.db`, with their JSON text, or null for a deleted key. Absent for none. */
+  readonly dbChanges?: Readonly<Record<string, string | null>>;
 }

@@ -185,15 +185,15 @@ export class Committer<S, I extends Input> {
     return Object.keys(facts).length > 0 || batch.some(({ invocation }) => invocation !== undefined);
   }
 
-  /** Writes the alarms, then the runs, then the executable's own state. */
+  /** Writes the alarms, then the runs, then further states, then the executable's own. */
   private async write(
-    { alarms, runs = [] }: Decision<S>,
+    { alarms, runs = [], states = [] }: Decision<S>,
     own: readonly RunCommit[],
   ): Promise<'written' | 'refused' | CommitTooLarge> {
     const { due } = this.options.deps;
-    const tooLarge = tooLargeOf(runs);
+    const tooLarge = tooLargeOf([...runs, ...states]);
     if (tooLarge) return tooLarge;
-    const groups = [runs, own].filter((commits) => commits.length > 0);
+    const groups = [runs, states, own].filter((commits) => commits.length > 0);
     let written: 'written' | 'refused' | CommitTooLarge = 'written';
     if (alarms.length > 0) written = await this.repeated([async () => due?.put(alarms)]);
     for (const commits of groups) {

@@ -35,6 +35,8 @@ export interface Decision<S> {
    * in between, the input comes again and finds its run. Absent for an executable without runs.
    */
   readonly runs?: readonly RunCommit[];
+  /** Commits of further states, which are durable after those of the runs and before the executable's own. */
+  readonly states?: readonly RunCommit[];
   /** The state after the commit. */
   readonly next: S;
   /** Called once the commit is durable, after the inputs' own `committed`. */

@@ -7,7 +7,12 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { ACTION_PLANS, type ActionPlans, type ConfiguredAction } from '#libs/sources/published.js';
+import {
+  ACTION_PLANS,
+  type ActionPlans,
+  type ConfiguredAction,
+  type SourceDefinition,
+} from '#libs/sources/published.js';
 import { ACTION_RUNNER } from '../ports.js';
 import { type ActionOutcome, type ActionRunner } from '../published.js';
 
@@ -49,9 +54,18 @@ export class RunActionHandler implements ICommandHandler<RunAction> {
     const { definition, secrets, warnings } = await this.plans.plan(component, configured, now, context);
     const { workspaceId } = context;
     const outcome = await this.runner.run({ runId: newId('act', now), workspaceId, definition, secrets });
-    return { ...outcome, warnings };
+    return { ...outcome, warnings: [...warnings, ...dbWarnings(definition)] };
   }
 }
+
+const dbWarnings = ({ props }: SourceDefinition): readonly Warning[] =>
+  props.flatMap(({ kind, prop }) => (kind === 'db' ? [dbWarning(prop)] : []));
+
+const dbWarning = (prop: string): Warning => ({
+  code: 'db_dropped',
+  message: `prop "${prop}": $.service.db is empty in a single run, and what the run sets is dropped; only a step of a workflow keeps it`,
+  path: `configured_props.${prop}`,
+});
 
 const checkIsAction = ({ id, name, kind }: DeployableComponent): void => {
   if (kind === 'action') return;

@@ -16,7 +16,8 @@ import { headOf } from '#libs/runner/lane-state.js';
 import { partsOf } from '#libs/runner/source/source-state.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
-import { headText } from '#libs/workflow-runs/stored-run.js';
+import { initialRun } from '#libs/workflow-runs/run-state.js';
+import { DB_CHANGES, headText } from '#libs/workflow-runs/stored-run.js';
 import { changesOf } from '#libs/workflow-runs/testing/run-changes.js';
 import { start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
 import { importInstallation, type Imported, sealOf } from '../import-installation.js';
@@ -149,6 +150,17 @@ const addRuns = async ({ log, journal, runHistory }: MovedEngines): Promise<void
   const head = headText({ head: run.head, parts: {} });
   const parts = run.parts;
   await journal.commit({ executable, run: QUEUED_RUN, expectedVersion: 0, head, parts, inbox: [], records: [] });
+  await addStepDb(journal, executable);
+};
+
+/** The db of a step, which lacks what the run that changed it stored before a crash. */
+const addStepDb = async (journal: MovedEngines['journal'], executable: string): Promise<void> => {
+  const commit = { executable, expectedVersion: 0, inbox: [], records: [] };
+  const progress = { through: -1, above: [] };
+  await journal.commit({ ...commit, head: headOf({ progress, lastEventId: '' }), parts: {} });
+  await journal.commit({ ...commit, run: 'c_1', head: '{}', parts: { 'db/n': '1' } });
+  const head = headText(initialRun, { step: 'c_1', version: 2 });
+  await journal.commit({ ...commit, run: 'run_crashed', head, parts: { [DB_CHANGES]: '{"n":"2"}' } });
 };
 
 const event = (stream: string, revision: number, what: DomainEvent): NewEvent => {

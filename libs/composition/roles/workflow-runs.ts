@@ -1,6 +1,7 @@
 import { type LaneConsumerOptions } from '#libs/runner/lane-consumer.js';
 import { LoadedExecutables } from '#libs/runner/loaded-executables.js';
 import { stepCalls } from '#libs/runner/workflow/step-calls.js';
+import { RUNS_FOLLOW } from '#libs/runner/workflow/step-dbs.js';
 import { type WorkflowRunnerDependencies } from '#libs/runner/workflow/workflow-ports.js';
 import { WorkflowRunner } from '#libs/runner/workflow/workflow-runner.js';
 import { type PropBinder } from '#libs/runner/runner-ports.js';
@@ -71,7 +72,7 @@ export const wakeUnfinished = async ({ plane, topics, logger, leased }: RoleProc
   const { engines, views, clock } = plane;
   const wake = async (): Promise<void> => {
     for (const { id, workspaceId } of views.workflows.all()) {
-      const unfinished = await engines.journal.runs(id, '', 1);
+      const unfinished = await engines.journal.runs(id, RUNS_FOLLOW, 1);
       if (unfinished.length === 0) continue;
       await engines.log.publish([wakeInvocation(topics, { workflowId: id, workspaceId, now: clock.now() })]);
     }

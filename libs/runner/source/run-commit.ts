@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { type Decision, type Input } from '../executable.js';
-import { DbDraft } from './db-draft.js';
+import { DbDraft } from '../db-draft.js';
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { withinDelayedLimits } from './delayed-limit.js';

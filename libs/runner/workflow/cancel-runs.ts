@@ -4,6 +4,7 @@ import { type Actor } from '#libs/kernel/events.js';
 import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { headOf } from '#libs/workflow-runs/stored-run.js';
 import { type RunJournal } from '../run-journal.js';
+import { RUNS_FOLLOW } from './step-dbs.js';
 
 /** Runs that are cancelled at once, because 100,000 may wait. */
 const PAGE = 256;
@@ -25,7 +26,7 @@ export const cancelRuns = async (options: CancelRunsOptions): Promise<boolean> =
   const backoff = new Backoff({ firstMs: 100, longestMs: 5_000 });
   // What arrived before is in the journal then.
   await decide([]);
-  for (let after = ''; !signal.aborted;) {
+  for (let after = RUNS_FOLLOW; !signal.aborted;) {
     try {
       const page = await journal.runs(workflowId, after, PAGE);
       const unfinished = page.filter(({ head }) => headOf(head).endedAt === null);

@@ -4,13 +4,16 @@ import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
 import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
 import { type RunState, evolveRun, exists, hasEnded, initialRun } from '#libs/workflow-runs/run-state.js';
-import { runOf } from '#libs/workflow-runs/stored-run.js';
+import { DB_CHANGES, type DbMark, runOf } from '#libs/workflow-runs/stored-run.js';
+import { type DbChanges } from '../db-draft.js';
 import { type RunJournal } from '../run-journal.js';
 
 /** A run as it is stored. */
-interface BookedRun {
+export interface BookedRun {
   readonly version: number;
   readonly state: RunState;
+  /** Whether changes of `$.service.db` are stored with it. */
+  readonly hasDbChanges: boolean;
 }
 
 /** The runs of one workflow that execute. All others are in the journal alone, because there may be 100,000. */
@@ -34,11 +37,12 @@ export class RunBook {
     const known = this.open.get(run);
     if (known) return known;
     const { version, head, parts } = await this.journal.load({ executable: this.workflowId, run });
-    return version === 0 ? { version, state: initialRun } : { version, state: runOf({ head, parts }) };
+    const state = version === 0 ? initialRun : runOf({ head, parts });
+    return { version, state, hasDbChanges: DB_CHANGES in parts };
   }
 
-  put(run: string, version: number, state: RunState): void {
-    if (state.head.status === 'running') this.open.set(run, { version, state });
+  put(run: string, booked: BookedRun): void {
+    if (booked.state.head.status === 'running') this.open.set(run, booked);
     else this.open.delete(run);
   }
 }
@@ -49,6 +53,8 @@ export interface StepLeft {
   readonly sends?: readonly StepSend[] | undefined;
   /** Workflows that start unless the step failed. */
   readonly triggers?: readonly StepTrigger[] | undefined;
+  /** Changes of the step's `$.service.db`, unless it failed. */
+  readonly dbChanges?: DbChanges | undefined;
 }
 
 /** A run within one decision, with what the decision changes in it. */
@@ -62,16 +68,27 @@ export class RunDraft {
   })[] = [];
   /** Workflows that steps start. */
   readonly starts: (StepTrigger & { readonly execution: number })[] = [];
+  /** What the step that succeeded changed in its `$.service.db`. */
+  dbChanges: DbChanges | undefined;
+  /** The commit of the db that follows. */
+  dbMark: DbMark | undefined;
   private current: RunState;
 
   constructor(
     readonly run: string,
-    readonly version: number,
-    readonly before: RunState,
+    readonly stored: BookedRun,
     /** Plan of the version that the run is pinned to or, before its start, of the deployed one. */
     readonly plan: RunPlan,
   ) {
-    this.current = before;
+    this.current = stored.state;
+  }
+
+  get version(): number {
+    return this.stored.version;
+  }
+
+  get before(): RunState {
+    return this.stored.state;
   }
 
   get state(): RunState {
@@ -83,7 +100,7 @@ export class RunDraft {
   }
 
   /** @param left of the outcome that led to the facts. Without an outcome among them, nothing goes out. */
-  add(facts: readonly RunFact[], { sends = [], triggers = [] }: StepLeft = {}): void {
+  add(facts: readonly RunFact[], { sends = [], triggers = [], dbChanges }: StepLeft = {}): void {
     const recorded = facts.find(({ type }) => type === 'StepSucceeded' || type === 'StepFailed');
     const stored = recorded && 'sends' in recorded.data ? recorded.data.sends : [];
     const { executions: execution, position } = this.current.head;
@@ -93,7 +110,10 @@ export class RunDraft {
       else if (send.kind === 'http')
         this.messages.push({ id: stored[index]?.id ?? '', namespace, execution, index, message: send });
     }
-    if (recorded?.type === 'StepSucceeded') for (const trigger of triggers) this.starts.push({ ...trigger, execution });
+    if (recorded?.type === 'StepSucceeded') {
+      for (const trigger of triggers) this.starts.push({ ...trigger, execution });
+      this.dbChanges = dbChanges;
+    }
     this.facts.push(...facts);
     this.current = facts.reduce(evolveRun, this.current);
   }

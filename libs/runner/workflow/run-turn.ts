@@ -1,4 +1,5 @@
 import { type DueEntry } from '#libs/due/due-store.js';
+import { userError } from '#libs/sandbox/index.js';
 import { alarmInvocation } from '#libs/stream-log/invocations.js';
 import {
   type AdmissionInput,
@@ -12,6 +13,7 @@ import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { exists, hasEnded, originOf } from '#libs/workflow-runs/run-state.js';
 import { alarmOf, steeringResult, type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { type RunDraft, type StepLeft, stageOf } from './run-book.js';
+import { type StepDbDraft } from './step-dbs.js';
 import { type WorkflowInput } from './workflow-input.js';
 
 /** State of a workflow between commits, besides its place in the lane. */
@@ -29,6 +31,8 @@ export interface TurnOptions {
   readonly mostWaiting: number;
   /** @param input the arrival of a run that may not exist yet */
   readonly draftOf: (run: string, input?: RunInput) => Promise<RunDraft>;
+  /** @param step id of a step */
+  readonly dbOf: (step: string) => Promise<StepDbDraft>;
 }
 
 /** A request to cancel or resume, with what it did to its run. */
@@ -119,12 +123,20 @@ export class Turn {
     const isDropped =
       given.type === 'arrive' && given.place !== null && !this.options.settings.active && !given.notrigger;
     if (isDropped) return;
-    const input = this.withRoom(given);
+    const db = await this.dbOf(draft, left);
+    const input = this.withRoom(withinLimit(given, left.dbChanges && db?.limitOf(left.dbChanges)));
     await this.change(draft, input, { left });
+    if (db && draft.dbChanges) draft.dbMark = db.apply(run, draft.dbChanges);
     // A run outside of the queue starts at once.
     const { head } = draft.state;
     const isQueued = exists(draft.state) && head.place === null && head.status === 'queued';
     if (isQueued) await this.change(draft, { type: 'start', now: input.now });
+  }
+
+  /** The db that an outcome changes. */
+  private async dbOf({ plan, state }: RunDraft, { dbChanges }: StepLeft): Promise<StepDbDraft | undefined> {
+    const step = plan.steps.find(({ namespace }) => namespace === state.head.position?.namespace);
+    return dbChanges && step ? this.options.dbOf(step.id) : undefined;
   }
 
   private withRoom(input: RunInput): RunInput {
@@ -176,6 +188,13 @@ export class Turn {
     return known;
   }
 }
+
+/** Runs that overlap may exceed a limit together that each alone keeps. */
+const withinLimit = (input: RunInput, limit: string | undefined): RunInput => {
+  if (limit === undefined || input.type !== 'outcome' || input.outcome.kind !== 'succeeded') return input;
+  const error = userError('DbLimitExceeded', `the changes of this step to $.service.db are refused: ${limit}`);
+  return { ...input, outcome: { kind: 'failed', result: input.outcome.result, error } };
+};
 
 /** What a run's way from one stage to where it is now means for its workflow. */
 const movesOf = (draft: RunDraft, from: RunStage | undefined, now: number): AdmissionInput[] => {

@@ -142,9 +142,10 @@ const callWith = async (
   return endOf(outcome, shownProps(definition, new SecretMask(secrets)), clock.now(), sentAt);
 };
 
-const factsOf = ({ context, steps, stretchMs, mostMs, hasCaller, test }: StepRequest): StepFacts => {
+const factsOf = ({ context, steps, stretchMs, mostMs, hasCaller, test, db }: StepRequest): StepFacts => {
   const members = Object.entries(steps).map(([namespace, text]) => `${JSON.stringify(namespace)}:${text}`);
-  return { context, steps: `{${members.join()}}`, urls: null, stretchMs, mostMs, hasCaller, test };
+  const facts = { context, steps: `{${members.join()}}`, urls: null, stretchMs, mostMs, hasCaller, test };
+  return db === undefined ? facts : { ...facts, db };
 };
 
 /** The code steps of a workflow share a process with the variables. An action has its own without them. */
@@ -181,7 +182,7 @@ const endOf = (
   now: number,
   sentAt: number | null,
 ): StepEnd => {
-  const { exports, flow, sends, triggers = [], reply, refreshedAt } = step;
+  const { exports, flow, sends, triggers = [], reply, refreshedAt, dbChanges } = step;
   const unsent = sends.map(whyNotSent);
   const result: StepResult = {
     exports,
@@ -194,7 +195,10 @@ const endOf = (
     reply: reply && { status: reply.status, text: JSON.stringify(reply), sentAt },
     ...(refreshedAt === undefined ? {} : { refreshedAt }),
   };
-  if (status === 'ok' && !error) return { outcome: { kind: 'succeeded', result, flow }, sends, triggers };
+  if (status === 'ok' && !error) {
+    const changed = dbChanges === undefined ? {} : { dbChanges };
+    return { outcome: { kind: 'succeeded', result, flow }, sends, triggers, ...changed };
+  }
   const failure = error ?? userError('ProcessExited', 'the step ended without an answer');
   return { outcome: { kind: 'failed', result, error: failure }, sends };
 };

@@ -8,6 +8,7 @@ import { STRETCH_MS } from '#libs/workflow-runs/run-limits.js';
 import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
 import { type RunBook, pinnedTo } from './run-book.js';
 import { runContext, stepContext } from './run-context.js';
+import { readStepDb } from './step-dbs.js';
 import { askTrigger } from './step-triggers.js';
 import { type Versions, planOf } from './workflow-plan.js';
 import {
@@ -83,8 +84,8 @@ export class StepExecutions {
   }
 
   private async endOf(run: string, state: RunState): Promise<StepEnd | undefined> {
-    const { deps, versions } = this.options;
-    const { clock, hostDeaths, steps, metrics } = deps;
+    const { deps, versions, workflowId } = this.options;
+    const { clock, hostDeaths, journal, steps, metrics } = deps;
     const deploymentId = pinnedTo(state);
     if (deploymentId === undefined) return undefined;
     const version = await versions.get(deploymentId);
@@ -97,6 +98,7 @@ export class StepExecutions {
     const startedAt = clock.now();
     hostDeaths.begin([run]);
     try {
+      const db = hasDb(step) ? { db: await readStepDb(journal, workflowId, step.id) } : {};
       const texts = Object.fromEntries(stepTexts(plan, state));
       const end = await steps.call({
         ...this.surroundings(state, execution),
@@ -105,6 +107,7 @@ export class StepExecutions {
         steps: { ...texts, trigger: this.triggerText(state) },
         stretchMs: plan.timeoutSeconds * 1_000,
         mostMs: mostMsOf(state, step, execution, startedAt),
+        ...db,
       });
       const status = end.outcome.kind === 'failed' ? 'threw' : 'ok';
       metrics.run(status, origin.ownerId, Math.max(0, clock.now() - startedAt));
@@ -143,6 +146,8 @@ export class StepExecutions {
     return `{"event":${event},"context":${JSON.stringify(this.contextOf(state))}}`;
   }
 }
+
+const hasDb = ({ definition }: DeployedStep): boolean => definition.props.some(({ kind }) => kind === 'db');
 
 /** A step's own limit cannot be extended, and a stretch only up to its own. */
 const mostMsOf = ({ head }: RunState, step: DeployedStep, { deadline }: Execution, now: number): number =>

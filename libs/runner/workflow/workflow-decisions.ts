@@ -3,13 +3,15 @@ import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { limitError } from '#libs/workflow-runs/run-limits.js';
 import { exists, initialRun, originOf } from '#libs/workflow-runs/run-state.js';
-import { changedParts, headText } from '#libs/workflow-runs/stored-run.js';
+import { DB_CHANGES, changedParts, headText } from '#libs/workflow-runs/stored-run.js';
+import { type DbChanges } from '../db-draft.js';
 import { type Cut, type Decision, type Executable } from '../executable.js';
 import { type RunCommit } from '../run-journal.js';
-import { type RunBook, RunDraft, pinnedTo } from './run-book.js';
+import { type BookedRun, type RunBook, RunDraft, pinnedTo } from './run-book.js';
 import { runContext } from './run-context.js';
 import { recordsOf } from './run-records.js';
 import { type SteeredRun, Turn, type WorkflowState, newAlarm } from './run-turn.js';
+import { StepDbs } from './step-dbs.js';
 import { type WorkflowInput } from './workflow-input.js';
 import { type Versions, admissionSettings, planOf } from './workflow-plan.js';
 import { type RunnableWorkflow, type WorkflowRunnerDependencies } from './workflow-ports.js';
@@ -66,10 +68,12 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
     const nothing = { facts: {}, records: [], alarms: [], lastEventId, runs: [], next: state };
     // It was deleted, and its state goes with it.
     if (!workflow) return nothing;
+    const dbs = new StepDbs(this.id, this.options.deps.journal);
     const turn = new Turn(state, {
       settings: admissionSettings(workflow),
       mostWaiting: this.options.deps.mostWaiting,
       draftOf: (run, input) => this.draftOf(workflow, run, input),
+      dbOf: (step) => dbs.of(step),
     });
     for (const input of inputs) await turn.apply(cut.level === 0 ? input : withoutOutcome(input, cut.reason));
     const drafts = turn.changed();
@@ -86,16 +90,18 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
       alarms: drafts.flatMap(newAlarm),
       lastEventId: this.eventIds.last(),
       runs,
+      states: dbs.commits(),
       next,
       stored: () => {
-        for (const { run, version, state: after } of drafts) book.put(run, version + 1, after);
+        for (const { run, stored, state: after, dbMark } of drafts)
+          book.put(run, { version: stored.version + 1, state: after, hasDbChanges: dbMark !== undefined });
         onStored(drafts, later, turn.steered());
       },
     };
   }
 
   weightOf(input: WorkflowInput): { readonly bytes: number; readonly records: number } {
-    return { bytes: input.of === 'run' ? bytesOf(input.input) : 0, records: 1 };
+    return { bytes: input.of === 'run' ? bytesOf(input.input) + dbBytes(input.dbChanges) : 0, records: 1 };
   }
 
   release(): void {
@@ -118,8 +124,8 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
       executable: this.id,
       run,
       expectedVersion: version,
-      head: headText(state),
-      parts: changedParts(before, state),
+      head: headText(state, draft.dbMark),
+      parts: { ...changedParts(before, state), ...dbPartOf(draft) },
       inbox: [],
       records: recordsOf(changed, {
         topics: this.options.deps.topics,
@@ -140,12 +146,20 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
   private async draftOf(workflow: RunnableWorkflow, run: string, input?: RunInput): Promise<RunDraft> {
     const { book, unconfirmed, versions } = this.options;
     const isNew = input?.type === 'arrive' && !unconfirmed.has(run);
-    const { version, state } = isNew ? { version: 0, state: initialRun } : await book.load(run);
+    const stored = isNew ? NEW_RUN : await book.load(run);
+    const { state } = stored;
     const trigger = exists(state) ? originOf(state).trigger : input?.type === 'arrive' ? input.origin.trigger : ANY;
     const deployed = await versions.get(pinnedTo(state) ?? workflow.deploymentId);
-    return new RunDraft(run, version, state, planOf(deployed, trigger));
+    return new RunDraft(run, stored, planOf(deployed, trigger));
   }
 }
+
+const NEW_RUN: BookedRun = { version: 0, state: initialRun, hasDbChanges: false };
+
+const dbPartOf = ({ dbMark, dbChanges, stored }: RunDraft): RunCommit['parts'] => {
+  if (dbMark) return { [DB_CHANGES]: JSON.stringify(dbChanges) };
+  return stored.hasDbChanges ? { [DB_CHANGES]: null } : {};
+};
 
 /** The last runs of triggers, when they changed. */
 const lastRunsOf = (before: WorkflowState, { lastOf }: WorkflowState): Decision<WorkflowState>['facts'] => {
@@ -155,6 +169,9 @@ const lastRunsOf = (before: WorkflowState, { lastOf }: WorkflowState): Decision<
 
 /** Trigger of a run that does not exist, for which nothing is decided. */
 const ANY = { type: '' };
+
+const dbBytes = (changes: DbChanges = {}): number =>
+  Object.values(changes).reduce((sum, text) => sum + (text?.length ?? 0), 0);
 
 const bytesOf = (input: RunInput): number => {
   if (input.type === 'arrive') return input.event.length;

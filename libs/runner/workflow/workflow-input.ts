@@ -4,6 +4,7 @@ import { type Actor } from '#libs/kernel/events.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
 import { type InputOf, type RunInput } from '#libs/workflow-runs/run-inputs.js';
+import { type DbChanges } from '../db-draft.js';
 import { type Input } from '../executable.js';
 import { type Invocation, timeOf } from '../invocation.js';
 
@@ -18,6 +19,8 @@ export type WorkflowInput = Input &
         readonly sends?: readonly StepSend[];
         /** Workflows that it starts. */
         readonly triggers?: readonly StepTrigger[] | undefined;
+        /** Changes of its `$.service.db`. */
+        readonly dbChanges?: DbChanges | undefined;
         /** Whether the run begins only when no other of its trigger goes on. */
         readonly alone?: boolean;
       }

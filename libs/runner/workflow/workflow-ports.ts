@@ -12,6 +12,7 @@ import {
   type RunnableWorkflow as Workflow,
   type WorkflowSettings,
 } from '#libs/workflows/published.js';
+import { type DbChanges } from '../db-draft.js';
 import { type HostDeaths } from '../host-deaths.js';
 import { type RunJournal } from '../run-journal.js';
 import { type LogFollower, type Replies, type RunnerLogger, type RunnerMetrics } from '../runner-ports.js';
@@ -60,6 +61,8 @@ export interface StepRequest {
   readonly mostMs: number;
   readonly hasCaller: boolean;
   readonly test: boolean;
+  /** Content of `$.service.db`, as JSON texts by key. Absent for a step that does not declare it. */
+  readonly db?: Readonly<Record<string, string>>;
   /** Called with the reply of `$.respond({immediate: true})` while the step runs. */
   readonly onReply: (reply: HttpReply) => void;
   readonly onTrigger: AskTrigger;
@@ -71,6 +74,8 @@ export interface StepEnd {
   readonly sends: readonly StepSend[];
   /** Workflows that start once the outcome is durable, unless the step failed. Absent for none. */
   readonly triggers?: readonly StepTrigger[];
+  /** Changes of `$.service.db`, stored with the outcome unless the step failed. Absent for none. */
+  readonly dbChanges?: DbChanges;
 }
 
 export interface StepCalls {

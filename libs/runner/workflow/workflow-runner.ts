@@ -13,6 +13,7 @@ import { replyAfter } from './run-replies.js';
 import { type WorkflowState } from './run-turn.js';
 import { steeringReply } from './steering-over-log.js';
 import { cancelRuns, type CancelRunsOptions } from './cancel-runs.js';
+import { completeStepDbs } from './step-dbs.js';
 import { StepExecutions } from './step-executions.js';
 import { WorkflowDecisions } from './workflow-decisions.js';
 import { type Meaning, type WorkflowInput, isEvent, meaningOf } from './workflow-input.js';
@@ -101,6 +102,7 @@ export class WorkflowRunner implements ExecutableRunner {
   ): Promise<WorkflowRunner> {
     const lane = laneStateOf(await deps.journal.load({ executable: workflowId }));
     const runs = await loadRuns(workflowId, deps.journal, lane);
+    await completeStepDbs(workflowId, deps.journal, runs.marked);
     const runner = new WorkflowRunner(workflowId, deps, lane, runs, onConflict);
     await runner.goOn(runs);
     return runner;
@@ -144,14 +146,15 @@ export class WorkflowRunner implements ExecutableRunner {
   private async goOn({ running, ended }: LoadedRuns): Promise<void> {
     const now = this.deps.clock.now();
     for (const run of running) {
-      const { version, state } = await this.book.load(run);
+      const booked = await this.book.load(run);
+      const { state } = booked;
       const deploymentId = pinnedTo(state);
       if (deploymentId === undefined) continue;
       const plan = planOf(await this.versions.get(deploymentId), originOf(state).trigger);
       const execution = state.head.executions;
       const lost = { type: 'interrupt', now, execution, cause: 'owner', mayWait: true } as const;
       const facts = runDecider(plan).decide(lost, state);
-      this.book.put(run, version, facts.reduce(evolveRun, state));
+      this.book.put(run, { ...booked, state: facts.reduce(evolveRun, state) });
       this.executions.start(run);
     }
     for (const run of ended) this.drop(run);
@@ -208,10 +211,10 @@ export class WorkflowRunner implements ExecutableRunner {
     for (const invocation of this.held.splice(0)) this.push(invocation, meaningOf(invocation, this.deps.clock.now()));
   }
 
-  private executed(run: string, execution: number, { outcome, sends, triggers }: StepEnd): void {
+  private executed(run: string, execution: number, { outcome, sends, triggers, dbChanges }: StepEnd): void {
     const now = this.deps.clock.now();
     const input = { type: 'outcome', now, execution, outcome, mayWait: true } as const;
-    this.committer.push({ of: 'run', run, input, sends, triggers, ...NOTHING_ELSE });
+    this.committer.push({ of: 'run', run, input, sends, triggers, dbChanges, ...NOTHING_ELSE });
   }
 
   /** What follows once a commit is durable. */

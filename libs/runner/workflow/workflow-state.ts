@@ -4,6 +4,7 @@ import { headOf } from '#libs/workflow-runs/stored-run.js';
 import { type LaneState } from '../lane-state.js';
 import { type RunJournal } from '../run-journal.js';
 import { type WorkflowState } from './run-turn.js';
+import { type MarkedRun, isStepDb, mayBeMissing } from './step-dbs.js';
 import { LAST_RUNS, THROTTLE } from './workflow-decisions.js';
 
 const PAGE = 1_000;
@@ -16,6 +17,8 @@ export interface LoadedRuns {
   readonly ended: readonly string[];
   /** Runs whose arrival the progress of the lane does not cover. */
   readonly unconfirmed: ReadonlySet<string>;
+  /** Runs whose changes may be missing in the db of their step. */
+  readonly marked: readonly MarkedRun[];
 }
 
 type Placed = Pick<RunHead, 'status' | 'place' | 'position' | 'resumed'>;
@@ -34,11 +37,18 @@ export const loadRuns = async (
   const ended: string[] = [];
   const unconfirmed = new Set<string>();
   const done = new Set(progress.above);
+  const dbVersions = new Map<string, number>();
+  const marked: MarkedRun[] = [];
   let after = '';
   for (;;) {
     const page = await journal.runs(workflowId, after, PAGE);
-    for (const { run, head: text } of page) {
-      const { status, place, position, resumed, endedAt } = headOf(text);
+    for (const { run, version, head: text } of page) {
+      if (isStepDb(run)) {
+        dbVersions.set(run, version);
+        continue;
+      }
+      const { status, place, position, resumed, endedAt, db } = headOf(text);
+      if (db && mayBeMissing(db, dbVersions.get(db.step) ?? 0)) marked.push({ run, ...db });
       if (place === null || (place > progress.through && !done.has(place))) unconfirmed.add(run);
       if (endedAt !== null) ended.push(run);
       else if (status === 'running') running.push(run);
@@ -53,5 +63,5 @@ export const loadRuns = async (
   const window = throttle === undefined ? null : (JSON.parse(throttle) as ThrottleWindow);
   const lastOf = new Map(Object.entries(JSON.parse(own[LAST_RUNS] ?? '{}') as Readonly<Record<string, string>>));
   const state = { admission: loadAdmission(window, heads), starting: new Set<string>(), lastOf };
-  return { state, running, ended, unconfirmed };
+  return { state, running, ended, unconfirmed, marked };
 };

@@ -23,17 +23,14 @@ const SINGLE: ReadonlySet<string> = new Set([
   'sql',
 ]);
 /** Types that an action may not have. */
-const SOURCE_ONLY: ReadonlySet<string> = new Set([
-  '$.interface.http',
-  '$.interface.timer',
-  '$.interface.apphook',
-  '$.service.db',
-]);
+const SOURCE_ONLY: ReadonlySet<string> = new Set(['$.interface.http', '$.interface.timer', '$.interface.apphook']);
+const DB = '$.service.db';
 
 const TYPES = new Words('a type of prop', [
   ...[...WITH_ARRAY].flatMap((type) => [type, `${type}[]`]),
   ...SINGLE,
   ...SOURCE_ONLY,
+  DB,
 ]);
 
 const invalid = (prop: string, message: string): never => {
@@ -67,7 +64,7 @@ const typeOf = (prop: string, { type, ...others }: Definition, kind: Kind, warni
   const base = isArray ? type.slice(0, -2) : type;
   const isService = base.startsWith('$.airtable.');
   if (WITH_ARRAY.has(base) || isService) return type;
-  if (SINGLE.has(base) || SOURCE_ONLY.has(base)) {
+  if (SINGLE.has(base) || SOURCE_ONLY.has(base) || base === DB) {
     if (isArray) return unsupported(prop, type, `; write ${base}, which has no array form`);
     if (SOURCE_ONLY.has(base) && kind === 'action') return unsupported(prop, `in an action, ${type} is`);
     return type;

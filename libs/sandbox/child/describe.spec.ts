@@ -207,8 +207,8 @@ describe('metadata of a component', () => {
     expect(error.prop).toBe('p');
   });
 
-  it('refuses interfaces and db in an action, which a source may have', () => {
-    for (const type of ['$.interface.http', '$.interface.timer', '$.service.db']) {
+  it('refuses interfaces in an action, which a source may have', () => {
+    for (const type of ['$.interface.http', '$.interface.timer']) {
       expect(failing({ ...base, type: 'action', props: { p: type } }).prop).toBe('p');
       expect(props({ p: type })).toHaveLength(1);
     }

@@ -146,24 +146,31 @@ class Child {
   private ask(n: number, bundle: number, { call, props, dynamicProps }: BoundCall): void {
     const end = (execution: Execution): void => void this.active.delete(execution.n);
     const { bundles } = this;
-    if (bundles)
-      return this.execute(n, end, async (execution) => {
-        const component = await bundles.component(bundle);
-        await answerCall(component.boundTo(props, dynamicProps), execution, call);
-      });
+    const db = new SourceDb(call.kind === 'step' ? (call.facts.db ?? {}) : {});
+    const inBundles = async (execution: Execution): Promise<void> => {
+      const component = await bundles?.component(bundle);
+      if (component) await answerCall(component.boundTo(props, dynamicProps), execution, call);
+    };
+    if (bundles) return this.execute(n, end, inBundles, db);
     const loaded = (this.loaded ??= new LoadedState(process.cwd()));
-    this.execute(n, end, async (execution) => {
+    const alone = async (execution: Execution): Promise<void> => {
       execution.spends = true;
       try {
         await answerCall(this.loadedComponent().boundTo(props, dynamicProps), execution, call);
       } finally {
         execution.spends = !(stores.isIdle && (await loaded.isBack()));
       }
-    });
+    };
+    this.execute(n, end, alone, db);
   }
 
-  private execute(n: number, onEnd: (execution: Execution) => void, call: (execution: Execution) => unknown): void {
-    const execution = new Execution(n, uplink, this.db, this.waiting, late, onEnd);
+  private execute(
+    n: number,
+    onEnd: (execution: Execution) => void,
+    call: (execution: Execution) => unknown,
+    db = this.db,
+  ): void {
+    const execution = new Execution(n, uplink, db, this.waiting, late, onEnd);
     this.active.set(n, execution);
     execution.begin();
     void currentExecution.run(execution, invoke, execution, call);

@@ -2,7 +2,7 @@ import { RUN_LIMITS, TEXT_LIMITS } from '../protocol/protocol.js';
 
 const sizeOf = (key: string, text: string): number => Buffer.byteLength(key) + Buffer.byteLength(text);
 
-/** Store behind `$.service.db`. Maps keys to JSON texts within the limits. All runs of this process share it. */
+/** Store behind `$.service.db`. Maps keys to JSON texts within the limits. The runs of a source share it, and each call has its own. */
 export class SourceDb {
   private readonly texts: Map<string, string>;
   private bytes = 0;
@@ -39,7 +39,7 @@ export class SourceDb {
     const total = this.bytes - (old === undefined ? 0 : sizeOf(key, old)) + sizeOf(key, text);
     if (total > RUN_LIMITS.dbTotalBytes)
       throw new Error(
-        `db.set("${key}"): the store would have ${total} bytes, at most ${RUN_LIMITS.dbTotalBytes} (1 MB) per source are allowed`,
+        `db.set("${key}"): the store would have ${total} bytes, at most ${RUN_LIMITS.dbTotalBytes} (1 MB) are allowed`,
       );
     this.bytes = total;
     this.texts.set(key, text);

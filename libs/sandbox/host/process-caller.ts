@@ -46,7 +46,11 @@ const answered = async (
   };
 };
 
-const answerOf = ({ step = NO_OUTPUT, response }: RunOutcome): StepAnswer => ({ ...step, reply: response ?? null });
+const answerOf = ({ step = NO_OUTPUT, response, dbChanges }: RunOutcome): StepAnswer => ({
+  ...step,
+  reply: response ?? null,
+  ...(Object.keys(dbChanges).length === 0 ? {} : { dbChanges }),
+});
 
 /** Of a step whose process could not be started. */
 const NO_OUTPUT: StepOutput = { exports: {}, flow: null, sends: [] };

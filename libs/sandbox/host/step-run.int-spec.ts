@@ -285,6 +285,19 @@ describe('a step of a workflow', () => {
     ]);
   });
 
+  it('reads and changes the db that the call brings, and leaves it to no other call', async () => {
+    const code = `this.db.set('n', this.db.get('n') + 1); this.db.set('gone', undefined); return this.db.get('n')`;
+    const shared = { name: 'dbs', env: {} };
+    for (const part of [{ key: 'dbs' }, { shared }])
+      for (const n of ['1', '5']) {
+        const outcome = await step(code, { db: { n, gone: '""' } }, { ...part, props: { db: { kind: 'db' } } });
+        expect(valueOf(outcome)).toBe(Number(n) + 1);
+        expect(outcome.step?.dbChanges).toEqual({ n: String(Number(n) + 1), gone: null });
+      }
+    const other = await step(`return this.db.get('n') ?? 'none'`, {}, { shared, props: { db: { kind: 'db' } } });
+    expect([valueOf(other), other.step?.dbChanges]).toEqual(['none', undefined]);
+  });
+
   it('answers also when its code cannot be loaded', async () => {
     const outcome = await callOf(`throw new Error('at the top')`);
     expect(outcome).toMatchObject({

@@ -12,6 +12,7 @@ import { type RunState, initialRun } from '#libs/workflow-runs/run-state.js';
 import { NO_HOST_DEATHS } from '../../host-deaths.js';
 import { type Invocation } from '../../invocation.js';
 import { InMemoryJournal } from '../../testing/in-memory-journal.js';
+import { RUNS_FOLLOW } from '../step-dbs.js';
 import { WorkflowRunner } from '../workflow-runner.js';
 import {
   type DeployedStep,
@@ -73,7 +74,12 @@ const SETTINGS: RunSettings = {
 };
 
 interface Call extends StepRequest {
-  end(outcome: Outcome, sends?: readonly StepSend[], triggers?: readonly StepTrigger[]): void;
+  end(
+    outcome: Outcome,
+    sends?: readonly StepSend[],
+    triggers?: readonly StepTrigger[],
+    dbChanges?: StepEnd['dbChanges'],
+  ): void;
 }
 
 /** What survives a crash of the runner, and what the spec decides. */
@@ -116,7 +122,8 @@ export class WorkflowInstallation {
           const end = new Promise<StepEnd>((resolve) =>
             calls.push({
               ...request,
-              end: (outcome, sends = [], triggers = []) => resolve({ outcome, sends, triggers }),
+              end: (outcome, sends = [], triggers = [], dbChanges = undefined) =>
+                resolve({ outcome, sends, triggers, ...(dbChanges ? { dbChanges } : {}) }),
             }),
           );
           return auto ? Promise.resolve({ outcome: auto(request), sends: [] }) : end;
@@ -190,7 +197,7 @@ export class WorkflowInstallation {
 
   /** Ids of the runs in the journal. */
   async kept(): Promise<readonly string[]> {
-    return (await this.journal.runs('p_1', '', 1_000)).map(({ run }) => run);
+    return (await this.journal.runs('p_1', RUNS_FOLLOW, 1_000)).map(({ run }) => run);
   }
 
   /** Errors on `$errors`. */

@@ -2,7 +2,8 @@ import { dictionary } from '#libs/kernel/dictionary.js';
 import { RUN_LIMITS } from '#libs/sandbox/index.js';
 
 type Db = Readonly<Record<string, string>>;
-type DbChanges = Readonly<Record<string, string | null>>;
+/** Changed keys with their JSON text, or null for a deleted key. */
+export type DbChanges = Readonly<Record<string, string | null>>;
 
 interface Size {
   readonly keys: number;
@@ -24,7 +25,7 @@ const sizeOf = (db: Db): Size => {
   return size;
 };
 
-/** Applies the changes of successive runs to a source's `$.service.db`, within its limits. */
+/** Applies the changes of successive runs to one `$.service.db`, within its limits. */
 export class DbDraft {
   private next: Record<string, string> | undefined;
   private size: Size;
@@ -37,24 +38,41 @@ export class DbDraft {
   apply(changes: DbChanges): string | undefined {
     const entries = Object.entries(changes);
     if (entries.length === 0) return undefined;
+    const size = this.sizeAfter(changes);
+    const fault = this.faultOf(size);
+    if (fault !== undefined) return fault;
     const db = (this.next ??= dictionary(this.before));
-    let { keys, bytes } = this.size;
-    for (const [key, text] of entries) {
-      const old = db[key];
-      keys += (text === null ? 0 : 1) - (old === undefined ? 0 : 1);
-      bytes += entryBytes(key, text ?? undefined) - entryBytes(key, old);
-    }
-    const { dbTotalBytes, dbKeys } = RUN_LIMITS;
-    // A store that is above a limit already may shrink step by step.
-    if (bytes > dbTotalBytes && bytes > this.size.bytes)
-      return `$.service.db would have ${bytes} bytes, at most ${dbTotalBytes} (1 MB) per source are allowed`;
-    if (keys > dbKeys && keys > this.size.keys)
-      return `$.service.db would have ${keys} keys, at most ${dbKeys} per source are allowed`;
     for (const [key, text] of entries) {
       if (text === null) delete db[key];
       else db[key] = text;
     }
-    this.size = { keys, bytes };
+    this.size = size;
+    return undefined;
+  }
+
+  /** Returns the limit that the changes would exceed. */
+  limitOf(changes: DbChanges): string | undefined {
+    return this.faultOf(this.sizeAfter(changes));
+  }
+
+  private sizeAfter(changes: DbChanges): Size {
+    const db = this.next ?? this.before;
+    let { keys, bytes } = this.size;
+    for (const [key, text] of Object.entries(changes)) {
+      const old = db[key];
+      keys += (text === null ? 0 : 1) - (old === undefined ? 0 : 1);
+      bytes += entryBytes(key, text ?? undefined) - entryBytes(key, old);
+    }
+    return { keys, bytes };
+  }
+
+  private faultOf({ keys, bytes }: Size): string | undefined {
+    const { dbTotalBytes, dbKeys } = RUN_LIMITS;
+    // A store that is above a limit already may shrink step by step.
+    if (bytes > dbTotalBytes && bytes > this.size.bytes)
+      return `$.service.db would have ${bytes} bytes, at most ${dbTotalBytes} (1 MB) are allowed`;
+    if (keys > dbKeys && keys > this.size.keys)
+      return `$.service.db would have ${keys} keys, at most ${dbKeys} are allowed`;
     return undefined;
   }
 
