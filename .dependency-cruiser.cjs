@@ -35,6 +35,7 @@ const rooms = {
   telemetry: ['http', 'kernel'],
   'stream-log': ['kernel'],
   due: ['kernel', 'stream-log'],
+  'event-streams': ['kernel', 'stream-log'],
   sandbox: ['kernel', 'component-model', 'framing'],
   packages: ['kernel', 'component-model', 'egress', 'framing', 'sandbox'],
   expressions: ['component-model', 'framing', 'sandbox'],
@@ -52,7 +53,7 @@ const rooms = {
   webhooks: ['http', 'kernel', 'stream-log'],
   'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks', 'workflows'],
-  events: ['component-model', 'http', 'kernel', 'sources', 'stream-log'],
+  events: ['component-model', 'event-streams', 'http', 'kernel', 'sources', 'stream-log'],
   'platform-events': ['accounts', 'component-model', 'kernel', 'stream-log', 'webhooks'],
   notifications: ['http', 'kernel', 'sources', 'tenancy'],
   // Roles.
@@ -103,7 +104,7 @@ const rooms = {
   cluster: ['ingress', 'kernel', 'stream-log', 'telemetry'],
   composition: [
     ...['accounts', 'actions', 'audit', 'cluster', 'component-model', 'components', 'config', 'data-stores'],
-    ...['delivery', 'due', 'egress', 'events', 'expressions', 'framing', 'hosting', 'http', 'ingress'],
+    ...['delivery', 'due', 'egress', 'event-streams', 'events', 'expressions', 'framing', 'hosting', 'http', 'ingress'],
     ...[
       'kernel',
       'mail',

@@ -9,7 +9,8 @@ import {
 } from '#libs/components/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
-import { storedEvents, unsentLimits } from '#libs/events/index.js';
+import { EventStreams, unsentLimits } from '#libs/event-streams/index.js';
+import { storedEvents } from '#libs/events/index.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
@@ -158,13 +159,13 @@ const streamPorts = (options: ApiOptions) => {
       idOfSlug: (workspaceId: string, slug: string) => views.sources.idOfSlug(workspaceId, slug),
     },
     settings: eventSettings(config),
-    streams: {
+    eventStreams: new EventStreams(engines.log, {
       settings: { perUser: config.streamsPerUser, unsent: unsentLimits() },
       mayRead: (apiKeyId: string, workspaceId: string) => views.callers.mayRead(apiKeyId, workspaceId),
       exists: (emitterId: string) => views.resources.find(emitterId) !== undefined,
       shuttingDown,
       onEnded: streamObserver(logger, metrics),
-    },
+    }),
   };
 };
 

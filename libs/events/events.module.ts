@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { EventStreams } from '#libs/event-streams/index.js';
 import { type KnownSources } from '#libs/http/source-in-path.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -14,17 +15,8 @@ import { ListEventSummariesController } from './list-event-summaries/list-event-
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
 import { ListPlatformEventsController } from './list-event-summaries/list-platform-events.controller.js';
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
-import { EventStreams } from './stream-events/event-streams.js';
 import { StreamEventsController } from './stream-events/stream-events.controller.js';
-import {
-  APPLIED_EVENTS,
-  type AppliedRecords,
-  EMITTERS,
-  EVENT_SETTINGS,
-  type EventSettings,
-  STREAM_PORTS,
-  type StreamPorts,
-} from './ports.js';
+import { APPLIED_EVENTS, type AppliedRecords, EMITTERS, EVENT_SETTINGS, type EventSettings } from './ports.js';
 
 export interface EventsPorts {
   readonly readModels: ReadModelStore;
@@ -35,7 +27,7 @@ export interface EventsPorts {
   readonly emitters: KnownSources;
   readonly appliedEvents: AppliedRecords;
   readonly settings: EventSettings;
-  readonly streams: StreamPorts;
+  readonly eventStreams: EventStreams;
 }
 
 @Module({
@@ -46,7 +38,7 @@ export interface EventsPorts {
     DeleteEventsController,
     StreamEventsController,
   ],
-  providers: [EventLists, EventStreams, ListEventSummariesHandler, DeleteEventsHandler],
+  providers: [EventLists, ListEventSummariesHandler, DeleteEventsHandler],
 })
 export class EventsModule {
   static forRoot(ports: EventsPorts): DynamicModule {
@@ -61,7 +53,7 @@ export class EventsModule {
         { provide: EMITTERS, useValue: ports.emitters },
         { provide: APPLIED_EVENTS, useValue: ports.appliedEvents },
         { provide: EVENT_SETTINGS, useValue: ports.settings },
-        { provide: STREAM_PORTS, useValue: ports.streams },
+        { provide: EventStreams, useValue: ports.eventStreams },
       ],
     };
   }

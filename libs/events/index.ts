@@ -1,6 +1,4 @@
 export { eventsContext } from './context.js';
-export { EventStreams } from './stream-events/event-streams.js';
-export { unsentLimits } from './stream-events/unsent-bytes.js';
 export { EventsModule } from './events.module.js';
 export { DeletedSourceEventsReactor } from './clean-up/deleted-source-events.reactor.js';
 export { type AppliedRecords, DEFAULT_EVENT_SETTINGS, type EventSettings } from './ports.js';

@@ -7,7 +7,7 @@ import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delaye
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { DEFAULT_EVENT_SETTINGS, EventsModule, eventSummariesProjection } from './index.js';
-import { emit, id, NO_STREAMS, T0, topics } from './testing/emit-record.js';
+import { emit, id, noStreams, T0, topics } from './testing/emit-record.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -46,7 +46,7 @@ const world = async () => {
         emitters: { find: (emitter: string) => known.get(emitter), idOfSlug: () => undefined },
         appliedEvents: summaries,
         settings: DEFAULT_EVENT_SETTINGS,
-        streams: NO_STREAMS,
+        eventStreams: noStreams(log),
       }),
     ],
   });

@@ -7,7 +7,7 @@ import { DEFAULT_EVENT_SETTINGS } from '../ports.js';
 import { eventSummariesProjection } from '../read-models/event-summaries.projection.js';
 import { emit, id, topics } from '../testing/emit-record.js';
 import { large } from '../testing/stream-world.js';
-import { type StreamFrame } from './event-stream.js';
+import { type StreamFrame } from '#libs/event-streams/index.js';
 import { KeptEvents, type Resume } from './kept-events.js';
 
 let log: InMemoryStreamLog;

@@ -1,12 +1,11 @@
-import { pause } from '#libs/async/pause.js';
 import { Semaphore } from '#libs/async/semaphore.js';
+import { isCaughtUp, type StreamFrame } from '#libs/event-streams/index.js';
 import { type Page, type PageQuery, type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { projectorGroup } from '#libs/stream-log/stream-projector.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type EventDoc, eventDocId, eventSummaries, listOf } from '../read-models/event-summaries.projection.js';
-import { type StreamFrame } from './event-stream.js';
 import { liveEvent, type StreamForm } from './live-event.js';
 
 export interface KeptEventsOptions {
@@ -31,8 +30,6 @@ const PAGE = 20;
 /** Concurrent reads of the process and of one user. */
 const READS = 8;
 const READS_PER_USER = 4;
-const APPLIED_MS = 10_000;
-const LOOK_MS = 25;
 const FIRST_ID = '0-0';
 
 /** A large event that streams replay, read and encoded once. */
@@ -52,20 +49,13 @@ export class KeptEvents {
    * Waits until the read model has applied the current end of the log, so that a reader of all later events misses
    * none. Resolves with false when that takes too long.
    */
-  async caughtUp(emitterId: string): Promise<boolean> {
+  caughtUp(emitterId: string): Promise<boolean> {
     const { log, topics } = this.options;
-    const group = projectorGroup(eventSummaries.name);
-    const topic = topics.emits(emitterId);
-    if ((await log.lanes(topic)).length === 0) return true;
-    const lane = await log.laneOf(topic, emitterId);
-    const committed = async (): Promise<number> => (await log.committed(group, topic))[lane] ?? -1;
-    const end = await log.endOf(lane);
-    // Offsets may have gaps, so an empty lag also ends the wait.
-    for (const until = performance.now() + APPLIED_MS; performance.now() < until; await pause(LOOK_MS)) {
-      if ((await committed()) + 1 >= end) return true;
-      if (((await log.lag(group, { names: [topic] }))[lane] ?? 0) === 0) return true;
-    }
-    return false;
+    return isCaughtUp(log, {
+      group: projectorGroup(eventSummaries.name),
+      topic: topics.emits(emitterId),
+      key: emitterId,
+    });
   }
 
   /**

@@ -1,3 +1,6 @@
+import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
+import { type StreamOptions } from '#libs/event-streams/index.js';
+import { EMITS } from '#libs/stream-log/topics.js';
 import { eventSummary } from '../event-summary.js';
 import { emitterHeaders, eventParts } from '#libs/stream-log/envelopes.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
@@ -26,6 +29,13 @@ interface Emitted {
 /** `event:` of an event that was sent with `x-pd-notrigger` (docs/reference/rest-api.md#stream-test-events). */
 const TEST = 'test';
 
+/** The one channel that a stream shows, undefined for all but the platform's. */
+interface ShownEvents {
+  readonly emitterId: string;
+  readonly channel: string | undefined;
+  readonly form: StreamForm;
+}
+
 /** An event on its way to open streams. */
 export class LiveEvent {
   private readonly frames = new Map<StreamForm, Buffer>();
@@ -39,10 +49,6 @@ export class LiveEvent {
     private readonly emitted: Emitted,
     private readonly text: string,
   ) {}
-
-  get emitterId(): string {
-    return this.emitted.emitterId;
-  }
 
   get channel(): string {
     return this.emitted.channel;
@@ -77,7 +83,7 @@ export const liveEvent = (emitted: Emitted, text: string): LiveEvent | undefined
 };
 
 /** Undefined for a record without an event for readers, such as a deletion or a waiting event. */
-export const liveEventOf = (record: LogRecord): LiveEvent | undefined => {
+const liveEventOf = (record: LogRecord): LiveEvent | undefined => {
   const headers = emitterHeaders(record);
   if (headers.kind !== 'emit') return undefined;
   const { id: eventId, emitter: emitterId, channel, emit: emitId, notrigger } = headers;
@@ -92,6 +98,20 @@ export const liveEventOf = (record: LogRecord): LiveEvent | undefined => {
   };
   return liveEvent(emitted, record.value);
 };
+
+/** A stream of what an emitter emits. */
+export const emitsStream = ({ emitterId, channel, form }: ShownEvents, keepAlive: string): StreamOptions => ({
+  emitterId,
+  topics: EMITS,
+  keepAlive,
+  about: { channel, form },
+  show: (live) => {
+    const event = live.once(liveEventOf);
+    if (!event) return undefined;
+    const isShown = channel === undefined ? !PLATFORM_CHANNELS.has(event.channel) : event.channel === channel;
+    return isShown ? { sort: event.sort, frame: event.frame(form) } : undefined;
+  },
+});
 
 /** A line break in JSON text is white space, and would end a line of the stream. */
 const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text);

@@ -2,6 +2,7 @@ import { type ServerResponse } from 'node:http';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import { type Request } from 'express';
 import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
+import { type EventStream, EventStreams, openStream } from '#libs/event-streams/index.js';
 import { TokenInQuery } from '#libs/http/access.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -19,9 +20,7 @@ import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { workspaceOfWorkflow } from '../find-workflow.js';
 import { EMITTERS } from '../ports.js';
-import { type EventStream, type StreamOptions } from './event-stream.js';
-import { EventStreams } from './event-streams.js';
-import { type StreamForm } from './live-event.js';
+import { emitsStream, type StreamForm } from './live-event.js';
 import { KeptEvents } from './kept-events.js';
 import { type HostedStream } from '#libs/http/normalise-url.js';
 
@@ -73,9 +72,11 @@ export class StreamEventsController {
   ): Promise<void> {
     const { sourceId, workspaceId } = sourceInPath(this.emitters, id, caller);
     const lastId = lastEventId(request, params);
-    const options = { emitterId: sourceId, ...shownBy(params, hostedStreamOf(request)) };
-    const stream = await this.open(options, { caller, workspaceId }, request, response, 'sse-handshake');
-    if (stream && lastId !== undefined) await this.replay(stream, options.channel, lastId);
+    const shown = { emitterId: sourceId, ...shownBy(params, hostedStreamOf(request)) };
+    const options = emitsStream(shown, 'sse-handshake');
+    const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
+    const stream = await openStream(this.streams, options, reader, { request, response });
+    if (stream && lastId !== undefined) await this.replay(stream, shown, lastId);
     else stream?.release();
   }
 
@@ -97,32 +98,18 @@ export class StreamEventsController {
   ): Promise<void> {
     const workspaceId = workspaceOfWorkflow(this.emitters, id, caller);
     const lastId = lastEventId(request, params);
-    const options: StreamOptions = { emitterId: id, channel: undefined, form: 'named' };
-    const stream = await this.open(options, { caller, workspaceId }, request, response, 'keepalive');
-    if (stream) await this.replay(stream, '', lastId);
-  }
-
-  /** Undefined for a HEAD request, which is answered with the headers alone. */
-  private async open(
-    options: StreamOptions,
-    { caller, workspaceId }: { caller: Caller; workspaceId: string },
-    request: Request,
-    response: ServerResponse,
-    keepAlive: string,
-  ): Promise<EventStream | undefined> {
-    if (request.method === 'HEAD') {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
-      return undefined;
-    }
-    request.socket.setNoDelay(true);
+    const options = emitsStream({ emitterId: id, channel: undefined, form: 'named' }, 'keepalive');
     const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
-    const stream = await this.streams.open(options, reader, response, keepAlive);
-    stream.open(keepAlive);
-    return stream;
+    const stream = await openStream(this.streams, options, reader, { request, response });
+    if (stream) await this.replay(stream, { channel: '', form: 'named' }, lastId);
   }
 
-  private async replay(stream: EventStream, channel: string, lastId: string | undefined): Promise<void> {
-    const { emitterId, form } = stream.options;
+  private async replay(
+    stream: EventStream,
+    { channel, form }: { readonly channel: string; readonly form: StreamForm },
+    lastId: string | undefined,
+  ): Promise<void> {
+    const { emitterId } = stream.options;
     const { userId } = stream.reader;
     try {
       if (!(await this.kept.caughtUp(emitterId))) return stream.end('events not readable in time');

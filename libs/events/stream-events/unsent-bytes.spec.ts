@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { emit } from '../testing/emit-record.js';
 import { kept, large, MB, StreamWorld, turns } from '../testing/stream-world.js';
-import { STALLED_CHECKS } from './event-stream.js';
+
+/** Consecutive checks without progress after which a stream is cut. */
+const STALLED_CHECKS = 20;
 
 let world: StreamWorld;
 beforeEach(async () => {

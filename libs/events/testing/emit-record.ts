@@ -1,16 +1,16 @@
-import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { EventStreams, unsentLimits } from '#libs/event-streams/index.js';
+import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { type StreamPorts } from '../ports.js';
-import { unsentLimits } from '../stream-events/unsent-bytes.js';
 
 /** For specs that open no stream. */
-export const NO_STREAMS: StreamPorts = {
-  settings: { perUser: 1, unsent: unsentLimits() },
-  mayRead: () => true,
-  exists: () => true,
-  shuttingDown: () => false,
-  onEnded: () => undefined,
-};
+export const noStreams = (log: StreamLog): EventStreams =>
+  new EventStreams(log, {
+    settings: { perUser: 1, unsent: unsentLimits() },
+    mayRead: () => true,
+    exists: () => true,
+    shuttingDown: () => false,
+    onEnded: () => undefined,
+  });
 
 export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 

@@ -8,7 +8,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { DEFAULT_EVENT_SETTINGS, type EventSettings, eventSummariesProjection, EventsModule } from '../index.js';
-import { NO_STREAMS, T0, topics } from './emit-record.js';
+import { noStreams, T0, topics } from './emit-record.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -52,7 +52,7 @@ export const eventsWorld = async (retained = 100, given: Partial<EventSettings> 
         },
         appliedEvents: summaries,
         settings,
-        streams: NO_STREAMS,
+        eventStreams: noStreams(log),
       }),
     ],
   });

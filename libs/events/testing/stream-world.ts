@@ -2,16 +2,14 @@ import { EventEmitter } from 'node:events';
 import { type ServerResponse } from 'node:http';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { type StreamPorts, type StreamSettings } from '../ports.js';
 import {
-  type EndedStream,
   type EventStream,
+  EventStreams,
   type StreamFrame,
-  type StreamOptions,
-} from '../stream-events/event-stream.js';
-import { EventStreams } from '../stream-events/event-streams.js';
-import { liveEvent } from '../stream-events/live-event.js';
-import { type StreamReader, type UnsentLimits } from '../stream-events/unsent-bytes.js';
+  type StreamPorts,
+  type UnsentLimits,
+} from '#libs/event-streams/index.js';
+import { emitsStream, liveEvent } from '../stream-events/live-event.js';
 import { id, topics } from './emit-record.js';
 
 /** A response whose client reads on request only. */
@@ -63,7 +61,7 @@ export class FakeResponse extends EventEmitter {
 
 export const MB = 1 << 20;
 export const LIMITS: UnsentLimits = { user: 8 * MB, workspace: 12 * MB, process: 16 * MB };
-const OPTIONS: StreamOptions = { emitterId: 'dc_a', channel: '', form: 'plain' };
+const SHOWN: Parameters<typeof emitsStream>[0] = { emitterId: 'dc_a', channel: '', form: 'plain' };
 
 interface OpenStream {
   readonly stream: EventStream;
@@ -73,13 +71,13 @@ interface OpenStream {
 /** The streams of a process, and its services for them. */
 export class StreamWorld {
   readonly log = new InMemoryStreamLog();
-  readonly ended: (EndedStream & StreamReader)[] = [];
+  readonly ended: Parameters<StreamPorts['onEnded']>[0][] = [];
   readonly streams: EventStreams;
   allowed = true;
   exists = true;
   stopping = false;
 
-  constructor(settings: Partial<StreamSettings> = {}) {
+  constructor(settings: Partial<StreamPorts['settings']> = {}) {
     const ports: StreamPorts = {
       settings: { perUser: 3, unsent: LIMITS, ...settings },
       mayRead: () => this.allowed,
@@ -94,19 +92,19 @@ export class StreamWorld {
     for (const emitter of ['dc_a', 'dc_b', 'p_a']) await this.log.createTopic(topics.emits(emitter), {});
   }
 
-  async open(options: Partial<StreamOptions> = {}, userId = 'u_1', workspaceId = 'o_1'): Promise<OpenStream> {
+  async open(shown: Partial<typeof SHOWN> = {}, userId = 'u_1', workspaceId = 'o_1'): Promise<OpenStream> {
     const response = new FakeResponse();
     const reader = { apiKeyId: 'key_1', userId, workspaceId };
-    const given = { ...OPTIONS, ...options };
-    const stream = await this.streams.open(given, reader, response as unknown as ServerResponse, 'keep');
-    stream.open('keep');
+    const options = emitsStream({ ...SHOWN, ...shown }, 'keep');
+    const stream = await this.streams.open(options, reader, response as unknown as ServerResponse);
+    stream.open();
     await turns();
     return { stream, response };
   }
 
   /** A stream whose live events do not wait. Its client reads nothing. */
-  async openUnread(options: Partial<StreamOptions> = {}, userId = 'u_1', workspaceId = 'o_1'): Promise<OpenStream> {
-    const { stream, response } = await this.open(options, userId, workspaceId);
+  async openUnread(shown: Partial<typeof SHOWN> = {}, userId = 'u_1', workspaceId = 'o_1'): Promise<OpenStream> {
+    const { stream, response } = await this.open(shown, userId, workspaceId);
     stream.release();
     response.reads = false;
     return { stream, response };

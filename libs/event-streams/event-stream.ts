@@ -1,5 +1,5 @@
 import { type ServerResponse } from 'node:http';
-import { type LiveEvent, type StreamForm } from './live-event.js';
+import { type LiveRecord } from './live-record.js';
 import { type StreamReader, type UnsentBytes } from './unsent-bytes.js';
 import { type Writing, type WriteTurns } from './write-turns.js';
 
@@ -12,16 +12,36 @@ export type StreamEnd =
   | 'emitter deleted'
   | 'shutting down'
   | 'events not readable in time'
-  | 'read failed';
+  | 'read failed'
+  | 'complete';
 
-export interface StreamOptions {
-  readonly emitterId: string;
-  /** The one channel that the stream shows; undefined for all but the platform's. */
-  readonly channel: string | undefined;
-  readonly form: StreamForm;
+/** An event as a stream sends it. */
+export interface StreamFrame {
+  /** Text that grows from event to event of a stream. */
+  readonly sort: string;
+  readonly frame: Buffer;
+  /** Set when the stream ends once the event is sent. */
+  readonly isLast?: true;
 }
 
-export interface EndedStream extends StreamOptions {
+export interface StreamOptions {
+  /** Source or workflow, the key of the records that the stream may show. The stream ends with its deletion. */
+  readonly emitterId: string;
+  /** Beginning of the names of their topics. */
+  readonly topics: string;
+  /** Comment that is sent at once, and then keeps the connection alive. */
+  readonly keepAlive: string;
+  /** What else the log line of its end says of the stream. */
+  readonly about: Readonly<Record<string, unknown>>;
+  /**
+   * Makes the event of a record of the emitter; undefined for one that the stream does not show. Must not throw. Streams
+   * that show the same share one buffer.
+   */
+  readonly show: (live: LiveRecord) => StreamFrame | undefined;
+}
+
+export interface EndedStream {
+  readonly emitterId: string;
   readonly why: StreamEnd;
   readonly events: number;
   readonly bytes: number;
@@ -36,17 +56,10 @@ export interface SharedByStreams {
   readonly turns: WriteTurns;
 }
 
-/** An event as a stream sends it. */
-export interface StreamFrame {
-  /** The event id in fixed width. */
-  readonly sort: string;
-  readonly frame: Buffer;
-}
-
 /** Unsent bytes of a stream that may wait for any time. */
-export const FREE_UNSENT_BYTES = 1 << 20;
+const FREE_UNSENT_BYTES = 1 << 20;
 /** Consecutive checks without progress after which a stream with more unsent bytes is cut. */
-export const STALLED_CHECKS = 20;
+const STALLED_CHECKS = 20;
 /** Bytes that are written to the connection at once. */
 const PART_BYTES = 64 << 10;
 /**
@@ -60,11 +73,8 @@ const RETRY_MS = 1_000;
 /** Number of sent entries after which they are removed from a queue. */
 const SENT_ENTRIES = 1_024;
 
-interface Entry {
-  readonly frame: Buffer;
-  /** Empty for a comment. */
-  readonly sort: string;
-}
+/** An event, or a comment, whose `sort` is empty. */
+type Entry = StreamFrame;
 
 /**
  * One open stream of server-sent events. Unread events wait here, in buffers that streams share, and are written to the
@@ -89,6 +99,8 @@ export class EventStream implements Writing {
   private takenBefore = 0;
   private stalledChecks = 0;
   private onSent: (() => void) | undefined;
+  /** Whether the last event of the stream is among those sent. */
+  private isComplete = false;
   private over = false;
 
   /** @param onEnd called once. */
@@ -116,13 +128,13 @@ export class EventStream implements Writing {
   }
 
   /** Sends the headers and a first comment, so that the client knows at once that the stream is open. */
-  open(comment: string): void {
+  open(): void {
     this.response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     });
-    this.send({ frame: Buffer.from(`retry: ${RETRY_MS}\n:${comment}\n\n`), sort: '' });
+    this.send({ frame: Buffer.from(`retry: ${RETRY_MS}\n:${this.options.keepAlive}\n\n`), sort: '' });
   }
 
   /** Keeps the connection alive, which unsent bytes do as well. */
@@ -149,12 +161,11 @@ export class EventStream implements Writing {
     }
   }
 
-  live(event: LiveEvent): void {
+  live(event: StreamFrame): void {
     // A record that arrived twice, or was replayed.
     if (this.over || event.sort <= this.last) return;
-    const entry = { sort: event.sort, frame: event.frame(this.options.form) };
-    if (this.waiting) this.waiting.push(this.taking(entry));
-    else this.send(entry);
+    if (this.waiting) this.waiting.push(this.taking(event));
+    else this.send(event);
   }
 
   /** Called twice a second. True once more bytes than allowed have waited for the client for 20 calls. */
@@ -202,9 +213,10 @@ export class EventStream implements Writing {
   }
 
   private send(entry: Entry): void {
-    if (this.over) return;
+    if (this.over || this.isComplete) return;
     this.queue.push(this.taking(entry));
     if (entry.sort !== '') this.last = entry.sort;
+    this.isComplete ||= entry.isLast === true;
     this.shared.turns.add(this);
   }
 
@@ -222,6 +234,7 @@ export class EventStream implements Writing {
 
   private goOn(): void {
     if (this.first < this.queue.length) this.shared.turns.add(this);
+    else if (this.isComplete) this.end('complete');
     else if (this.isSent()) this.sent();
   }
 
@@ -274,8 +287,9 @@ export class EventStream implements Writing {
   private ended(why: StreamEnd, err?: unknown): void {
     if (this.over) return;
     this.abandon();
-    const { events, bytes, options } = this;
+    const { events, bytes } = this;
+    const { emitterId, about } = this.options;
     const ms = Math.round(performance.now() - this.startedAt);
-    this.onEnd({ ...options, why, events, bytes, ms, ...(err === undefined ? {} : { err }) });
+    this.onEnd({ ...about, emitterId, why, events, bytes, ms, ...(err === undefined ? {} : { err }) });
   }
 }

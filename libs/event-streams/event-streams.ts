@@ -1,14 +1,11 @@
 import { type ServerResponse } from 'node:http';
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type OnModuleDestroy } from '@nestjs/common';
 import { Budget, type OverBudget } from '#libs/async/budget.js';
-import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type LogRecord, type StreamLog, type Tail } from '#libs/stream-log/stream-log.js';
-import { STREAM_LOG } from '#libs/stream-log/tokens.js';
-import { EMITS } from '#libs/stream-log/topics.js';
-import { STREAM_PORTS, type StreamPorts, type StreamSettings } from '../ports.js';
+import { type StoredRecord, type StreamLog, type Tail } from '#libs/stream-log/stream-log.js';
 import { type EndedStream, EventStream, type StreamEnd, type StreamFrame, type StreamOptions } from './event-stream.js';
-import { liveEventOf } from './live-event.js';
+import { LiveRecord } from './live-record.js';
+import { type StreamPorts, type StreamSettings } from './ports.js';
 import { type Scope, type StreamReader, UnsentBytes } from './unsent-bytes.js';
 import { WriteTurns } from './write-turns.js';
 
@@ -19,29 +16,34 @@ interface Open {
   readonly keepAlive: Buffer;
 }
 
+/** The streams that show records of the same topics, and the reader of those. */
+interface Feed {
+  /** By emitter. */
+  readonly streams: Map<string, Set<Open>>;
+  tail?: Promise<Tail>;
+}
+
 const CHECK_MS = 500;
 /** Time between two keep-alives of a stream. */
 const KEEP_ALIVE_CHECKS = 30;
 
 /**
- * The open streams of this process. One reader of the log serves them all: an event costs one look-up, one encoding for
- * each form in which a stream shows it, and the writes.
+ * The open streams of this process. One reader of the log serves all that show the same topics: a record costs one
+ * look-up, one encoding for each form in which streams show it, and the writes.
  */
-@Injectable()
 export class EventStreams implements OnModuleDestroy {
-  /** By emitter. */
-  private readonly streams = new Map<string, Set<Open>>();
+  /** By the beginning of the names of their topics. */
+  private readonly feeds = new Map<string, Feed>();
   private readonly counts: Budget<'user' | 'workspace'>;
   private readonly unsent: UnsentBytes;
   private opened = 0;
   private readonly turns = new WriteTurns();
-  private tail: Promise<Tail> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private checks = 0;
 
   constructor(
-    @Inject(STREAM_LOG) private readonly log: StreamLog,
-    @Inject(STREAM_PORTS) private readonly ports: StreamPorts,
+    private readonly log: Pick<StreamLog, 'tail'>,
+    private readonly ports: StreamPorts,
   ) {
     const { settings } = ports;
     this.counts = new Budget(streamLimits(settings));
@@ -58,25 +60,20 @@ export class EventStreams implements OnModuleDestroy {
   }
 
   /**
-   * Resolves with a stream that receives every later event of its channel, before anything is sent. Throws
+   * Resolves with a stream that receives every later event, before anything is sent. Throws
    * stream.too_many.
    */
-  async open(
-    options: StreamOptions,
-    reader: StreamReader,
-    response: ServerResponse,
-    keepAlive: string,
-  ): Promise<EventStream> {
+  async open(options: StreamOptions, reader: StreamReader, response: ServerResponse): Promise<EventStream> {
     const over = this.counts.tryHold(holdersOf(reader), 1);
     if (over) throw tooMany(over, reader);
     const { unsent, turns } = this;
     const stream = new EventStream(options, reader, response, { unsent, turns }, (ended) => this.ended(open, ended));
-    const open: Open = { number: this.opened++, stream, keepAlive: Buffer.from(`:${keepAlive}\n\n`) };
-    this.add(open);
+    const open: Open = { number: this.opened++, stream, keepAlive: Buffer.from(`:${options.keepAlive}\n\n`) };
+    const feed = this.add(open);
     try {
-      await (this.tail ??= this.log.tail({ prefix: EMITS }, (records) => this.show(records)));
+      await (feed.tail ??= this.log.tail({ prefix: options.topics }, (records) => this.show(feed, records)));
     } catch (error) {
-      this.tail = undefined;
+      delete feed.tail;
       this.remove(open);
       stream.abandon();
       throw error;
@@ -96,12 +93,15 @@ export class EventStreams implements OnModuleDestroy {
     await this.close();
   }
 
-  private show(records: readonly LogRecord[]): void {
+  private show({ streams }: Feed, records: readonly StoredRecord[]): void {
     for (const record of records) {
-      const event = liveEventOf(record);
-      const opens = event && this.streams.get(event.emitterId);
+      const opens = streams.get(record.key);
       if (!opens) continue;
-      for (const { stream } of opens) if (shows(stream.options, event.channel)) stream.live(event);
+      const live = new LiveRecord(record);
+      for (const { stream } of opens) {
+        const event = stream.options.show(live);
+        if (event) stream.live(event);
+      }
       this.keepWithinLimits();
     }
   }
@@ -125,21 +125,25 @@ export class EventStreams implements OnModuleDestroy {
   }
 
   private all(): Open[] {
-    return [...this.streams.values()].flatMap((opens) => [...opens]);
+    return [...this.feeds.values()].flatMap(({ streams }) => [...streams.values()].flatMap((opens) => [...opens]));
   }
 
-  private add(open: Open): void {
-    const { emitterId } = open.stream.options;
-    const ofEmitter = this.streams.get(emitterId) ?? new Set();
-    this.streams.set(emitterId, ofEmitter.add(open));
+  private add(open: Open): Feed {
+    const { topics, emitterId } = open.stream.options;
+    let feed = this.feeds.get(topics);
+    if (!feed) this.feeds.set(topics, (feed = { streams: new Map() }));
+    const ofEmitter = feed.streams.get(emitterId) ?? new Set();
+    feed.streams.set(emitterId, ofEmitter.add(open));
     this.timer ??= setInterval(() => this.check(), CHECK_MS).unref();
+    return feed;
   }
 
   private remove(open: Open): void {
     const { options, reader } = open.stream;
-    const ofEmitter = this.streams.get(options.emitterId);
+    const streams = this.feeds.get(options.topics)?.streams;
+    const ofEmitter = streams?.get(options.emitterId);
     if (!ofEmitter?.delete(open)) return;
-    if (ofEmitter.size === 0) this.streams.delete(options.emitterId);
+    if (ofEmitter.size === 0) streams?.delete(options.emitterId);
     this.counts.release(holdersOf(reader), 1);
   }
 
@@ -151,35 +155,35 @@ export class EventStreams implements OnModuleDestroy {
   /** Ends streams that may no longer be read or have no reader, and keeps the others alive. */
   private check(): void {
     if (this.ports.shuttingDown()) return this.endAll('shutting down');
-    if (this.size === 0) return void this.close();
     const isAlive = ++this.checks % KEEP_ALIVE_CHECKS === 0;
-    for (const [emitterId, opens] of this.streams) {
-      const exists = this.ports.exists(emitterId);
-      for (const { stream, keepAlive } of [...opens]) {
-        if (!exists) stream.end('emitter deleted');
-        else if (!this.ports.mayRead(stream.reader.apiKeyId, stream.reader.workspaceId)) stream.end('access lost');
-        else if (stream.isStalled()) stream.cut('too slow');
-        else if (isAlive) stream.keepAlive(keepAlive);
+    for (const { streams } of this.feeds.values())
+      for (const [emitterId, opens] of streams) {
+        const exists = this.ports.exists(emitterId);
+        for (const { stream, keepAlive } of [...opens]) {
+          if (!exists) stream.end('emitter deleted');
+          else if (!this.ports.mayRead(stream.reader.apiKeyId, stream.reader.workspaceId)) stream.end('access lost');
+          else if (stream.isStalled()) stream.cut('too slow');
+          else if (isAlive) stream.keepAlive(keepAlive);
+        }
       }
-    }
+    void this.close();
   }
 
   private endAll(why: StreamEnd): void {
     for (const { stream } of this.all()) stream.end(why);
   }
 
-  /** Reads the log only while a stream is open. */
+  /** Reads only the topics of which a stream is open. */
   private async close(): Promise<void> {
-    clearInterval(this.timer);
-    this.timer = undefined;
-    const { tail } = this;
-    this.tail = undefined;
-    await (await tail?.catch(() => undefined))?.close();
+    const unused = [...this.feeds].filter(([, { streams }]) => streams.size === 0);
+    for (const [topics] of unused) this.feeds.delete(topics);
+    if (this.feeds.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }
+    for (const [, { tail }] of unused) await (await tail?.catch(() => undefined))?.close();
   }
 }
-
-const shows = ({ channel }: StreamOptions, ofEvent: string): boolean =>
-  channel === undefined ? !PLATFORM_CHANNELS.has(ofEvent) : channel === ofEvent;
 
 const holdersOf = ({ userId, workspaceId }: StreamReader): Readonly<Record<Scope, string>> => ({
   user: userId,
