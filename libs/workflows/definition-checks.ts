@@ -169,7 +169,7 @@ export class DefinitionChecks {
     const faults = await this.reader.parse(texts.map(({ form, text }) => [form, text]));
     for (const [index, message, at] of faults) {
       const path = texts[index]?.path ?? [];
-      found.error(path, 'expression', `${message} (at ${at + 1})`);
+      found.error(path, 'expression', `this is no JavaScript expression: ${message} at character ${at + 1}`);
     }
   }
 }

@@ -148,7 +148,7 @@ const MAX_UNKNOWN = 50;
 
 const warnOfUnknown = (key: string, known: readonly string[], path: Path, found: Findings): void => {
   const meant = nearMiss(key, known);
-  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const hint = meant === undefined ? '.' : `: did you mean ${meant}?`;
   found.warn([...path, key], 'unknown_key', `the key is ignored${hint} Known keys: ${known.join(', ')}`);
 };
 
