@@ -110,6 +110,11 @@ interface Workflow {
   readonly triggers: readonly { readonly endpoint_url: string }[];
 }
 
+interface EmittedBody {
+  readonly run: string;
+  readonly seen: EmitOfRun['seen'];
+}
+
 interface Reply {
   readonly run: string;
   readonly value: unknown;
@@ -127,6 +132,9 @@ class Scene {
   private readonly outcomes = new Map<string, unknown>();
   private readonly problems: string[] = [];
   private readonly tasks: Promise<void>[] = [];
+  /** Runs whose emit has come, of so many requests to the webhook. */
+  private readonly emitted = new Set<string>();
+  private read = 0;
   private hits = 0;
   private sending = true;
   private steering = true;
@@ -153,7 +161,10 @@ class Scene {
 
   /** Runs of the first workflow of which a caller was told and whose last emit has not come. */
   get unfinished(): number {
-    return this.acknowledged.size - this.replies.size - this.parts.receiver.accepted.length;
+    const { accepted } = this.parts.receiver;
+    for (const { body } of accepted.slice(this.read)) this.emitted.add((body as EmittedBody).run);
+    this.read = accepted.length;
+    return [...this.acknowledged].filter((id) => !this.replies.has(id) && !this.emitted.has(id)).length;
   }
 
   start(): void {
@@ -320,7 +331,7 @@ class Scene {
     const all = (): ReadonlyMap<string, readonly EmitOfRun[]> => {
       const emits = new Map<string, EmitOfRun[]>();
       for (const { webhookId, body } of receiver.accepted) {
-        const { run, seen } = body as { readonly run: string; readonly seen: EmitOfRun['seen'] };
+        const { run, seen } = body as EmittedBody;
         emits.set(run, [...(emits.get(run) ?? []), { webhookId, seen }]);
       }
       return emits;
