@@ -26,7 +26,7 @@ export const queriesOnly: Pick<
   manualRuns: { run: elsewhere },
   runSteering: { steer: elsewhere },
   appEvents: { send: elsewhere },
-  workflowInvokes: { invoke: elsewhere },
+  workflowInvokes: { invoke: elsewhere, replay: elsewhere },
   sourceTopics: { create: elsewhere, remove: elsewhere },
   appliedEvents: { waitApplied: elsewhere },
   inspector: { inspect: elsewhere },

@@ -58,6 +58,10 @@ export const startingRuns = (
       await keeper.mustHaveLeft(call.workspaceId);
       return workflowInvokes.invoke(call);
     },
+    replay: async (replay) => {
+      await keeper.mustHaveLeft(replay.origin.ownerId);
+      return workflowInvokes.replay(replay);
+    },
   },
   actions: {
     run: async (request) => {

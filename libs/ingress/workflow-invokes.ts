@@ -1,7 +1,8 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { arrivedRun } from '#libs/runner/workflow/arrived-run.js';
-import { ask } from '#libs/stream-log/ask.js';
+import { replayRecord, type RunReplay } from '#libs/runner/workflow/replay-record.js';
+import { ask, isDropped } from '#libs/stream-log/ask.js';
 import { manualInvocation } from '#libs/stream-log/invocations.js';
 import { EVENT_BYTES } from '#libs/stream-log/record-limits.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
@@ -29,8 +30,25 @@ interface Call {
 
 const TRIGGER = JSON.stringify({ type: 'manual', id: null, name: null });
 
-/** Publishes the events with which users invoke workflows (docs/reference/workflows.md#invoke). */
+/** Publishes the events with which users invoke workflows and replay runs (docs/reference/workflows.md#invoke). */
 export const workflowInvokes = ({ log, topics, relay, door, clock }: WorkflowInvokesDependencies) => ({
+  async replay(replay: RunReplay) {
+    const { workflowId, ownerId: workspaceId, replayOf: id } = replay.origin;
+    mayEnter(door, workflowId, workspaceId);
+    mustFit(replay.event, EVENT_BYTES);
+    const { replays, event } = replayRecord(replay);
+    const now = clock.now();
+    const invocation = manualInvocation(
+      topics,
+      { sourceId: workflowId, workspaceId, now, respond: '', event },
+      { replays },
+    );
+    const [offset] = await log.publish([invocation]);
+    if (isDropped(offset)) throw new DomainError('run.not_found', `the workflow of run ${id} was deleted`, { id });
+    door.stored?.(workflowId);
+    return arrivedRun(invocation, now);
+  },
+
   async invoke({ workflowId, workspaceId, event, test, waitMs }: Call) {
     mayEnter(door, workflowId, workspaceId);
     const text = JSON.stringify(event);

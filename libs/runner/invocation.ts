@@ -24,6 +24,11 @@ export interface Invocation {
   readonly revoked: () => boolean;
 }
 
+/** An invocation of which only the event matters, perhaps before the log has it. */
+export type Arriving = Pick<Invocation, 'headers'> & {
+  readonly record: Pick<StoredRecord, 'value' | 'offset' | 'timestamp'>;
+};
+
 /** Epoch milliseconds that are the same on a repeat, which the time of its record is not. */
 export const timeOf = ({
   headers,

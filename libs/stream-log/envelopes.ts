@@ -86,6 +86,8 @@ export type InvocationHeaders = EventParts & {
   readonly notrigger?: '1';
   /** JSON of the trigger that starts a workflow's run: `{type, id, name}`. */
   readonly trigger?: string;
+  /** JSON of what the run of a workflow replays (runner/workflow/replay-record.ts). */
+  readonly replays?: string;
   /** Set when a workflow's run begins only when no other of its trigger goes on. */
   readonly alone?: '1';
   /** Run that began the chain, for a run that another one starts. */

@@ -130,7 +130,7 @@ export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent): Inv
 export const manualInvocation = (
   topics: TopicPolicy,
   call: Call & WithEvent & { readonly respond: string },
-  parts: Pick<InvocationHeaders, 'test' | 'trigger'> = {},
+  parts: Pick<InvocationHeaders, 'replays' | 'test' | 'trigger'> = {},
 ): Invocation => invocation(topics, 'manual', newId('inv', call.now), call, call.event, parts);
 
 /** A hook. `request` is the JSON text of a HookRequest. */

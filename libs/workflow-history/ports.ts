@@ -1,4 +1,5 @@
 import { type Actor } from '#libs/kernel/events.js';
+import { type RunReplay } from '#libs/workflow-runs/replay-start.js';
 import { type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { type RunState } from '#libs/workflow-runs/run-state.js';
 
@@ -67,5 +68,7 @@ export interface WorkflowInvokes {
     /** Resolves once the caller has its answer, or has waited for its time. Never rejects. */
     readonly answered: Promise<unknown>;
   }>;
+  /** Resolves with the run as it arrived. Throws as `invoke`, and run.not_found when the workflow was deleted. */
+  replay(replay: RunReplay): Promise<RunState>;
 }
 export const WORKFLOW_INVOKES = Symbol('WorkflowInvokes');

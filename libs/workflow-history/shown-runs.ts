@@ -4,7 +4,7 @@ import { workspaceOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
-import { PARTS, type RunState } from '#libs/workflow-runs/run-state.js';
+import { originOf, PARTS, type RunState } from '#libs/workflow-runs/run-state.js';
 import {
   RUN_HISTORY,
   RUNNABLE_WORKFLOWS,
@@ -71,15 +71,15 @@ export class ShownRuns {
   async shown({ workflowId, state }: ListedRun): Promise<Shown> {
     const workflow = this.workflows.find(workflowId);
     const { version } = state.head;
-    // A run that has not started will have the version that is deployed then. A draft has no version.
-    const deploymentId = version ? version.deploymentId : workflow?.deploymentId;
+    // A run that has not started will mostly have the version that is deployed then. A draft has no version.
+    const deploymentId = version ? version.deploymentId : (originOf(state).startsWith ?? workflow?.deploymentId);
     const ofVersion =
       deploymentId === undefined || deploymentId === null ? [] : await this.stepsOfVersion(workflowId, deploymentId);
     const steps = ofVersion.length > 0 ? ofVersion : stepsOfParts(state);
     return { workflowName: workflow?.name ?? '', steps: { steps } };
   }
 
-  private async stepsOfVersion(workflowId: string, deploymentId: string): Promise<readonly ShownStep[]> {
+  async stepsOfVersion(workflowId: string, deploymentId: string): Promise<readonly ShownStep[]> {
     return (await this.workflows.version(workflowId, deploymentId))?.steps ?? [];
   }
 }

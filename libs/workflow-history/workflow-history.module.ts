@@ -14,6 +14,7 @@ import {
   WORKFLOW_INVOKES,
   type WorkflowInvokes,
 } from './ports.js';
+import { ReplayRunController } from './replay-run/replay-run.controller.js';
 import { type RunHistory } from './run-history.js';
 import { ShownRuns } from './shown-runs.js';
 import { SteerRunController } from './steer-run/steer-run.controller.js';
@@ -33,6 +34,7 @@ export interface WorkflowHistoryPorts {
     DeleteRunController,
     SteerRunController,
     InvokeWorkflowController,
+    ReplayRunController,
   ],
   providers: [ShownRuns],
 })

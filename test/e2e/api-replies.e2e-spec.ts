@@ -199,6 +199,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     });
     await contract.expect(409, 'POST /v1/runs/{id}/cancel', { path });
     await contract.expect(409, 'POST /v1/runs/{id}/resume', { path, body: { data: 1 } });
+    await contract.expect(202, 'POST /v1/runs/{id}/replay', { path, body: { from: 'a' } });
+    await contract.expect(409, 'POST /v1/runs/{id}/replay', { path, body: { from: 'b' } });
     await contract.expect(204, 'DELETE /v1/runs/{id}', { path });
     await contract.expect(404, 'GET /v1/runs/{id}', { path });
   };

@@ -1,5 +1,6 @@
 import { EventIds } from '#libs/stream-log/event-ids.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
+import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
 import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { limitError } from '#libs/workflow-runs/run-limits.js';
 import { exists, initialRun, originOf } from '#libs/workflow-runs/run-state.js';
@@ -148,9 +149,9 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
     const isNew = input?.type === 'arrive' && !unconfirmed.has(run);
     const stored = isNew ? NEW_RUN : await book.load(run);
     const { state } = stored;
-    const trigger = exists(state) ? originOf(state).trigger : input?.type === 'arrive' ? input.origin.trigger : ANY;
-    const deployed = await versions.get(pinnedTo(state) ?? workflow.deploymentId);
-    return new RunDraft(run, stored, planOf(deployed, trigger));
+    const origin = exists(state) ? originOf(state) : input?.type === 'arrive' ? input.origin : NOBODY;
+    const deployed = await versions.get(pinnedTo(state) ?? origin.startsWith ?? workflow.deploymentId);
+    return new RunDraft(run, stored, planOf(deployed, origin.trigger));
   }
 }
 
@@ -167,14 +168,17 @@ const lastRunsOf = (before: WorkflowState, { lastOf }: WorkflowState): Decision<
   return changed ? { [LAST_RUNS]: JSON.stringify(Object.fromEntries(lastOf)) } : {};
 };
 
-/** Trigger of a run that does not exist, for which nothing is decided. */
-const ANY = { type: '' };
+/** Of a run that does not exist, for which nothing is decided. */
+const NOBODY: Pick<RunOrigin, 'startsWith'> & { readonly trigger: { readonly type: string } } = {
+  trigger: { type: '' },
+};
 
 const dbBytes = (changes: DbChanges = {}): number =>
   Object.values(changes).reduce((sum, text) => sum + (text?.length ?? 0), 0);
 
 const bytesOf = (input: RunInput): number => {
-  if (input.type === 'arrive') return input.event.length;
+  if (input.type === 'arrive')
+    return input.reused.reduce((sum, { exports }) => sum + (exports?.length ?? 0), input.event.length);
   if (input.type !== 'outcome' || input.outcome.kind === 'skipped') return 0;
   const { exports, props } = input.outcome.result;
   return Object.values(exports).reduce((sum, text) => sum + text.length, props?.length ?? 0);

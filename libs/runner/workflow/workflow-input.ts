@@ -6,7 +6,8 @@ import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
 import { type InputOf, type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { type DbChanges } from '../db-draft.js';
 import { type Input } from '../executable.js';
-import { type Invocation, timeOf } from '../invocation.js';
+import { type Arriving, type Invocation, timeOf } from '../invocation.js';
+import { replayArrival } from './replay-record.js';
 
 /** What a workflow decides on. */
 export type WorkflowInput = Input &
@@ -91,16 +92,13 @@ export const meaningOf = (invocation: Invocation, now: number): Meaning => {
   }
 };
 
-type Arriving = Pick<Invocation, 'headers'> & {
-  readonly record: Pick<Invocation['record'], 'value' | 'offset' | 'timestamp'>;
-};
-
 const SOURCE_TYPES = { http: 'HTTP', timer: 'TIMER', emit: 'COMPONENT', manual: 'MANUAL' } as const;
 
 /** What the event of an invocation begins. */
 export const arrivalOf = (invocation: Arriving, now: number): InputOf<'arrive'> => {
   const { headers, record } = invocation;
-  const { id, kind, source, workspace, hops, respond } = headers;
+  const { id, kind, source, workspace, hops, respond, replays } = headers;
+  if (replays !== undefined) return replayArrival(invocation, replays, now);
   const run = runIdOf(id);
   const trigger =
     headers.trigger === undefined

@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { runIdOf } from '#libs/stream-log/invocations.js';
+import { type NamedSteps } from '#libs/workflow-runs/run-plan.js';
+import { type ReplayRequest, replayStart } from '#libs/workflow-runs/replay-start.js';
+import { PARTS, outcomeOf, originOf } from '#libs/workflow-runs/run-state.js';
+import { replayRecord } from './replay-record.js';
+import { WorkflowInstallation, failed, step, succeeded, until } from './testing/workflow-world.js';
+
+const ab: NamedSteps = { steps: [step('a'), step('b')] };
+
+/** The invocation of a replay of the run that began at `of`, at this offset. */
+const replayOf = (
+  installation: WorkflowInstallation,
+  of: number,
+  offset: number,
+  over: Partial<ReplayRequest> = {},
+) => {
+  const request = { from: 'failed', deploymentId: null, event: null, by: { userId: 'u_1', apiKeyId: null }, ...over };
+  const begins = replayStart(ab, installation.run(of), request);
+  if ('refused' in begins) throw new Error(begins.refused);
+  const { replays, event } = replayRecord(begins);
+  return installation.event(offset, { kind: 'manual', replays }, event);
+};
+
+/** An installation whose first run has failed in its second step. */
+const withFailed = async (): Promise<WorkflowInstallation> => {
+  const installation = new WorkflowInstallation([step('a'), step('b')]);
+  const { runner } = await installation.process(({ step: { namespace } }) =>
+    namespace === 'a' ? succeeded({ exports: { $return_value: '"ä\\"😀"' } }) : failed(),
+  );
+  await runner.accept([installation.event(0)]);
+  await until(() => installation.statusOf(0) === 'failed');
+  return installation;
+};
+
+describe('a replay in the runner', () => {
+  it('67: runs the failed step with the event and what the steps before it left', async () => {
+    const installation = await withFailed();
+    const { runner, calls } = await installation.process();
+    await runner.accept([replayOf(installation, 0, 1)]);
+    await until(() => calls.length === 1);
+    const [first, second] = [runIdOf('inv_0'), runIdOf('inv_1')];
+    expect(calls[0]?.execution).toMatchObject({ namespace: 'b', idempotencyKey: `${first}/b` });
+    expect(calls[0]?.steps['a']).toBe('{"$return_value":"ä\\"😀"}');
+    expect(JSON.parse(calls[0]?.steps['trigger'] ?? '')).toMatchObject({
+      event: { n: 0 },
+      context: { id: second, replay: true, source_type: 'HTTP', trace_id: first },
+    });
+    calls[0]?.end(succeeded());
+    await until(() => installation.statusOf(1) === 'succeeded');
+    const state = installation.run(1);
+    expect(originOf(state)).toMatchObject({ replayOf: first, replayFrom: 'failed', replayedBy: { userId: 'u_1' } });
+    expect(outcomeOf(state, 'a')).toMatchObject({ state: 'succeeded', reused: true });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('runs with the version of its run when it is told so, and else with the deployed one', async () => {
+    const installation = await withFailed();
+    installation.deploy('d_2', [step('a'), step('b')]);
+    const { runner } = await installation.process(() => succeeded());
+    await runner.accept([
+      replayOf(installation, 0, 1, { deploymentId: 'd_1' }),
+      replayOf(installation, 0, 2),
+      replayOf(installation, 0, 3, { from: 'start', event: '"other"' }),
+    ]);
+    await until(() => installation.statusOf(3) === 'succeeded');
+    expect([1, 2, 3].map((n) => installation.run(n).head.version?.version)).toEqual([1, 2, 2]);
+    expect(installation.run(3).parts[PARTS.event]).toBe('"other"');
+  });
+
+  it('keeps what it reuses and its version while it waits for its turn, over a crash', async () => {
+    const installation = await withFailed();
+    installation.deploy('d_2', [step('a'), step('b')], { throttle: { limit: 0, interval: 1, unit: 'hour' } });
+    const before = await installation.process();
+    await before.runner.accept([replayOf(installation, 0, 1, { deploymentId: 'd_1' })]);
+    await until(() => installation.statusOf(1) === 'queued');
+    installation.deploy('d_3', [step('a'), step('b')]);
+    const { calls } = await installation.process();
+    await until(() => calls.length === 1);
+    expect(calls[0]?.execution.namespace).toBe('b');
+    expect(installation.run(1).head.version?.deploymentId).toBe('d_1');
+  });
+});

@@ -1,0 +1,105 @@
+import { Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { CurrentCaller } from '#libs/http/caller.js';
+import { type Caller } from '#libs/http/callers.js';
+import { Operation } from '#libs/http/operation.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
+import { one } from '#libs/http/replies.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { type ReplayRefusal, replayStart } from '#libs/workflow-runs/replay-start.js';
+import { originOf } from '#libs/workflow-runs/run-state.js';
+import { type ShownStep, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
+import { type ListedRun } from '../run-history.js';
+import { WholeRunReply, wholeRunRecord, type WholeRunRecord } from '../run-reply.js';
+import { ShownRuns } from '../shown-runs.js';
+import { ReplayRunDto } from './replay-run.dto.js';
+
+/** docs/reference/workflows.md#run-replay */
+@Controller('v1/runs/:id/replay')
+export class ReplayRunController {
+  constructor(
+    private readonly runs: ShownRuns,
+    @Inject(WORKFLOW_INVOKES) private readonly invokes: WorkflowInvokes,
+  ) {}
+
+  @Post()
+  @Operation({
+    summary: 'Run the event of an ended run again',
+    body: ReplayRunDto,
+    objects: { event: 'Any JSON that replaces the event, when `from` is `start`' },
+    reply: one(WholeRunReply),
+    refusals: [409, 413],
+  })
+  @HttpCode(202)
+  async replay(
+    @Param('id') id: string,
+    @Params('body_wins', ReplayRunDto) { from = 'start', version = 'current' }: ReplayRunDto,
+    @Params('body_wins') { event }: Parameters,
+    @CurrentCaller() caller: Caller,
+  ): Promise<{ data: WholeRunRecord }> {
+    if (event !== undefined && from !== 'start') throw eventWithSteps(from);
+    const run = await this.runs.find(id, caller, 'whole');
+    const { workflowId, workspaceId, state } = run;
+    const workflow = this.runs.workflow(workflowId, caller);
+    if (version === 'draft') throw noDraft(workflowId);
+    if (!workflow.active && !originOf(state).test) throw inactive(workflowId);
+    // A run that never started has no version, so it starts with the deployed one.
+    const deploymentId = version === 'same' ? (state.head.version?.deploymentId ?? null) : null;
+    const steps = await this.runs.stepsOfVersion(workflowId, deploymentId ?? workflow.deploymentId);
+    const begins = replayStart({ steps }, state, {
+      from,
+      deploymentId,
+      event: event === undefined ? null : JSON.stringify(event),
+      by: { userId: caller.userId, apiKeyId: caller.apiKeyId },
+    });
+    if ('refused' in begins) throw refusalOf(begins, run, steps);
+    const arrived = await this.invokes.replay(begins);
+    const replay = { id: originOf(arrived).id, workflowId, workspaceId, state: arrived, version: 0, place: '' };
+    return { data: wholeRunRecord(replay, await this.runs.shown(replay), false) };
+  }
+}
+
+const eventWithSteps = (from: string): DomainError =>
+  new DomainError(
+    'request.invalid_parameter',
+    `parameter event replaces the event of a replay from start only; from is ${from}: leave one of them out`,
+    { field: 'event', from },
+  );
+
+const noDraft = (id: string): DomainError =>
+  new DomainError('workflow.no_draft', `workflow ${id} has no draft: leave version out, or set it to same`, { id });
+
+const inactive = (id: string): DomainError =>
+  new DomainError('workflow.inactive', `workflow ${id} is inactive: activate it before you replay its runs`, { id });
+
+const refusalOf = (
+  refusal: ReplayRefusal,
+  { id, state: { head } }: ListedRun,
+  steps: readonly ShownStep[],
+): DomainError => {
+  const state = head.status;
+  switch (refusal.refused) {
+    case 'not_finished':
+      return new DomainError('run.not_finished', `run ${id} is ${state}: only a run that has ended can be replayed`, {
+        id,
+        state,
+      });
+    case 'nothing_failed':
+      return new DomainError('run.nothing_failed', `run ${id} has not failed (it is ${state}): name a step in from`, {
+        id,
+        state,
+      });
+    case 'event_not_kept':
+      return new DomainError(
+        'run.event_not_kept',
+        `the event of run ${id} was too large to be kept: send one as event, with from=start`,
+        { id },
+      );
+    case 'step_not_reached': {
+      const { namespace } = refusal;
+      const message = steps.some((step) => step.namespace === namespace)
+        ? `run ${id} has no outcome of step ${namespace} that the replay could reuse: begin there, or before it`
+        : `the version to run has no step ${namespace}: begin at one of its steps`;
+      return new DomainError('run.step_not_reached', message, { id, namespace });
+    }
+  }
+};

@@ -1,0 +1,16 @@
+import { IsIn, IsOptional, IsString, Length } from 'class-validator';
+import { Meaning } from '#libs/http/meaning.js';
+
+const VERSIONS = ['current', 'same', 'draft'] as const;
+
+export class ReplayRunDto {
+  @Meaning('Where the replay begins: `start` (the default), `failed`, or the namespace of a step')
+  @IsOptional()
+  @IsString()
+  @Length(1, 64)
+  from?: string;
+  @Meaning('Version that it runs: `current` (the default) is the deployed one, `same` that of the run')
+  @IsOptional()
+  @IsIn(VERSIONS)
+  version?: (typeof VERSIONS)[number];
+}

@@ -1,0 +1,85 @@
+import { type Actor } from '#libs/kernel/events.js';
+import { type ReusedStep, type RunOrigin } from './run-facts.js';
+import { type NamedSteps } from './run-plan.js';
+import { PARTS, type RunState, hasEnded, originOf, outcomeOf, runErrorOf } from './run-state.js';
+
+export interface ReplayRequest {
+  /** `start`, `failed`, or the namespace of a step. */
+  readonly from: string;
+  /** Version that the replay starts with. Null for the one that is deployed at its start. */
+  readonly deploymentId: string | null;
+  /** JSON text that replaces the event. Null keeps the event of the run. */
+  readonly event: string | null;
+  readonly by: Actor;
+}
+
+/** What a replay begins with. Its invocation decides its id and time; a null `keyRun` stands for that id. */
+export interface RunReplay {
+  readonly origin: Omit<RunOrigin, 'id' | 'keyRun' | 'arrivedAt'> & { readonly keyRun: string | null };
+  /** JSON text. */
+  readonly event: string;
+  readonly reused: readonly ReusedStep[];
+}
+
+export type ReplayRefusal =
+  | { readonly refused: 'not_finished' | 'nothing_failed' | 'event_not_kept' }
+  | { readonly refused: 'step_not_reached'; readonly namespace: string };
+
+/**
+ * Decides what a replay of a run begins with, given the steps of the version that it starts with. Steps before `from` are
+ * reused by namespace with their outcomes. Only a replay from the failed step continues the same work, under the same keys.
+ */
+export const replayStart = (plan: NamedSteps, state: RunState, request: ReplayRequest): RunReplay | ReplayRefusal => {
+  const { from } = request;
+  if (!hasEnded(state)) return { refused: 'not_finished' };
+  if (from === 'failed' && state.head.status !== 'failed') return { refused: 'nothing_failed' };
+  const reused = from === 'start' ? [] : reusedBefore(plan, state, from);
+  if ('refused' in reused) return reused;
+  const event = request.event ?? state.parts[PARTS.event];
+  if (event === undefined) return { refused: 'event_not_kept' };
+  return { origin: originOfReplay(state, request), event, reused };
+};
+
+const reusedBefore = ({ steps }: NamedSteps, state: RunState, from: string): ReusedStep[] | ReplayRefusal => {
+  const failed = runErrorOf(state)?.namespace ?? null;
+  const names = steps.map(({ namespace }) => namespace);
+  const isMissing = (namespace: string): boolean => {
+    const outcome = outcomeOf(state, namespace);
+    return outcome === undefined || outcome.state === 'cancelled' || namespace === failed;
+  };
+  const first = from === 'failed' ? failed : from;
+  // Without a failed step, for example because the queue was full, the replay goes on after the steps that were done.
+  const index = first === null ? [...names.map(isMissing), true].indexOf(true) : names.indexOf(first);
+  if (first !== null && index === -1) return { refused: 'step_not_reached', namespace: first };
+  const done = names.slice(0, index);
+  const missing = done.find(isMissing);
+  if (missing !== undefined) return { refused: 'step_not_reached', namespace: missing };
+  return done.map((namespace) => ({
+    namespace,
+    step: state.parts[PARTS.step(namespace)] ?? '',
+    exports: state.parts[PARTS.exports(namespace)] ?? null,
+    resumeData: state.parts[PARTS.resumeData(namespace)] ?? null,
+  }));
+};
+
+const originOfReplay = (state: RunState, { from, deploymentId, by }: ReplayRequest): RunReplay['origin'] => {
+  const { id, keyRun, workflowId, ownerId, trigger, sourceType, test, verified, nostore, traceId, hops } =
+    originOf(state);
+  return {
+    workflowId,
+    ownerId,
+    trigger,
+    sourceType,
+    test,
+    verified,
+    traceId,
+    hops,
+    ...(nostore === undefined ? {} : { nostore }),
+    ...(deploymentId === null ? {} : { startsWith: deploymentId }),
+    replayOf: id,
+    replayFrom: from,
+    replayedBy: by,
+    keyRun: from === 'failed' ? keyRun : null,
+    hasCaller: false,
+  };
+};
