@@ -49,7 +49,7 @@ const rooms = {
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
   workflows: ['component-model', 'components', 'http', 'kernel', 'sources', 'workflow-runs'],
-  'workflow-history': ['component-model', 'http', 'kernel', 'stream-log', 'workflow-runs'],
+  'workflow-history': ['component-model', 'event-streams', 'http', 'kernel', 'stream-log', 'workflow-runs'],
   webhooks: ['http', 'kernel', 'stream-log'],
   'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks', 'workflows'],

@@ -1,7 +1,7 @@
 export { type EventStream, type StreamFrame, type StreamOptions } from './event-stream.js';
 export { EventStreams } from './event-streams.js';
 export { isCaughtUp } from './caught-up.js';
-export { type LiveRecord } from './live-record.js';
+export { LiveRecord } from './live-record.js';
 export { openStream } from './open-stream.js';
 export { type StreamPorts } from './ports.js';
 export { type StreamReader, type UnsentLimits, unsentLimits } from './unsent-bytes.js';

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
+import { noStreams } from '#libs/event-streams/testing/no-streams.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
@@ -7,7 +8,7 @@ import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delaye
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { DEFAULT_EVENT_SETTINGS, EventsModule, eventSummariesProjection } from './index.js';
-import { emit, id, noStreams, T0, topics } from './testing/emit-record.js';
+import { emit, id, T0, topics } from './testing/emit-record.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

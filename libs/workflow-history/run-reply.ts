@@ -22,7 +22,7 @@ import { RUN_STATES } from './list-runs/run-filter.js';
 import { type ListedRun } from './run-history.js';
 
 /** Bytes of JSON above which a value is shortened. */
-const SHORT_BYTES = 1_024;
+export const SHORT_BYTES = 1_024;
 
 const STEP_STATES = ['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped', 'cancelled'] as const;
 
@@ -167,7 +167,10 @@ export interface Shown {
 }
 
 /** The run as lists show it. */
-export const listedRunRecord = ({ state }: ListedRun, { steps, workflowName }: Shown): ListedRunRecord => {
+export const listedRunRecord = (
+  { state }: Pick<ListedRun, 'state'>,
+  { steps, workflowName }: Shown,
+): ListedRunRecord => {
   const short = new Shortening(false);
   const run = runRecord(steps, state, workflowName);
   return { ...run, error: short.ofFields(run.error), exit_reason: short.of(run.exit_reason), ...short.mark() };
@@ -175,7 +178,7 @@ export const listedRunRecord = ({ state }: ListedRun, { steps, workflowName }: S
 
 /** @param expand leaves all values whole. */
 export const wholeRunRecord = (
-  { state }: ListedRun,
+  { state }: Pick<ListedRun, 'state'>,
   { steps, workflowName }: Shown,
   expand: boolean,
 ): WholeRunRecord => {

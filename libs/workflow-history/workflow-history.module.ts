@@ -1,6 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { EventStreams } from '#libs/event-streams/index.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
+import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DeleteRunController } from './delete-run/delete-run.controller.js';
 import { GetRunController } from './get-run/get-run.controller.js';
 import { InvokeWorkflowController } from './invoke-workflow/invoke-workflow.controller.js';
@@ -18,6 +22,7 @@ import { ReplayRunController } from './replay-run/replay-run.controller.js';
 import { type RunHistory } from './run-history.js';
 import { ShownRuns } from './shown-runs.js';
 import { SteerRunController } from './steer-run/steer-run.controller.js';
+import { StreamRunsController } from './stream-runs/stream-runs.controller.js';
 
 export interface WorkflowHistoryPorts {
   readonly runHistory: RunHistory;
@@ -25,6 +30,9 @@ export interface WorkflowHistoryPorts {
   readonly runSteering: RunSteering;
   readonly workflowInvokes: WorkflowInvokes;
   readonly clock: Clock;
+  readonly eventStreams: EventStreams;
+  readonly log: StreamLog;
+  readonly topics: TopicPolicy;
 }
 
 @Module({
@@ -35,6 +43,7 @@ export interface WorkflowHistoryPorts {
     SteerRunController,
     InvokeWorkflowController,
     ReplayRunController,
+    StreamRunsController,
   ],
   providers: [ShownRuns],
 })
@@ -48,6 +57,9 @@ export class WorkflowHistoryModule {
         { provide: RUNNABLE_WORKFLOWS, useValue: ports.runnableWorkflows },
         { provide: WORKFLOW_INVOKES, useValue: ports.workflowInvokes },
         { provide: CLOCK, useValue: ports.clock },
+        { provide: EventStreams, useValue: ports.eventStreams },
+        { provide: STREAM_LOG, useValue: ports.log },
+        { provide: TOPIC_POLICY, useValue: ports.topics },
       ],
     };
   }

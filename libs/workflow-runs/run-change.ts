@@ -1,4 +1,5 @@
-import { type RunHead, type RunState } from './run-state.js';
+import { type RunOrigin } from './run-facts.js';
+import { type RunHead, type RunState, exists, originOf } from './run-state.js';
 import { changedParts } from './stored-run.js';
 
 /**
@@ -14,6 +15,8 @@ export interface RunChange {
   readonly head: RunHead;
   /** The run is removed once it has ended, by `data_retention: none` or `x-pd-nostore`. */
   readonly nostore?: true;
+  /** Present when the status changed, so that the change can be shown without what came before. */
+  readonly origin?: RunOrigin;
   /** Changed texts by name; null for one that is gone. */
   readonly parts: Readonly<Record<string, string | null>>;
 }
@@ -22,4 +25,12 @@ export const runChangeOf = (
   run: Pick<RunChange, 'runId' | 'workflowId' | 'workspaceId' | 'version' | 'nostore'>,
   before: RunState,
   after: RunState,
-): RunChange => ({ ...run, head: after.head, parts: changedParts(before, after) });
+): RunChange => {
+  const isShown = !exists(before) || before.head.status !== after.head.status;
+  return {
+    ...run,
+    head: after.head,
+    ...(isShown ? { origin: originOf(after) } : {}),
+    parts: changedParts(before, after),
+  };
+};

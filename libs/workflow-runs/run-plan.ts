@@ -1,3 +1,4 @@
+import { derivedId } from '#libs/kernel/ids.js';
 import { LIMIT_ERRORS } from './run-limits.js';
 
 /** What a run is pinned to at its first start. `version` is null for a draft. */
@@ -38,6 +39,9 @@ export interface RunPlan {
   readonly autoRetry: { readonly notifyFirstError: boolean; readonly alsoOn: readonly string[] } | null;
   readonly steps: readonly PlannedStep[];
 }
+
+/** `c_…` of a step. */
+export const stepIdOf = (workflowId: string, namespace: string): string => derivedId('c', workflowId, namespace);
 
 /** What records of a run need to know of its plan. */
 export interface NamedSteps {

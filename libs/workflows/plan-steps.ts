@@ -9,7 +9,6 @@ import {
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
-import { derivedId } from '#libs/kernel/ids.js';
 import { CLOCK, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type Warning } from '#libs/kernel/warning.js';
@@ -27,7 +26,7 @@ import { isImport, isObject, objectIn, stepsOf, textIn } from './domain/definiti
 import { propsWithExpressions } from './domain/expression-texts.js';
 import { type Fault, type Path, pathText } from './domain/findings.js';
 import { sameJson } from '#libs/kernel/same-json.js';
-import { type RetryPolicy } from '#libs/workflow-runs/run-plan.js';
+import { type RetryPolicy, stepIdOf } from '#libs/workflow-runs/run-plan.js';
 import { numberIn, textsIn } from './domain/settings.js';
 import { type PinnedComponent, pinOf, storedPropsOf, type StoredVersion } from './domain/stored-version.js';
 import { readUses } from './domain/uses.js';
@@ -228,7 +227,7 @@ const surroundings = (
   const namespace = textIn(step, 'namespace') ?? '';
   return {
     namespace,
-    id: derivedId('c', workflowId, namespace),
+    id: stepIdOf(workflowId, namespace),
     name: textIn(step, 'name') ?? null,
     disabled: step['disabled'] === true,
     if: textIn(step, 'if') ?? null,

@@ -264,6 +264,15 @@ describe('deploy/nginx.conf.template', () => {
     for (const [host = ''] of servers) serviceOf(host);
   });
 
+  it('keeps the addresses of streams out of its log, because they may hold a key, and sends them to query-api', () => {
+    const [, pattern = '', block = ''] = /location ~ (\S+sse\S+) \{([^}]*)\}/.exec(conf) ?? [];
+    expect(block).toMatch(/access_log off;\s+proxy_pass http:\/\/query_api;/);
+    const addresses = ['sources/dc_1', 'workflows/p_1', 'workflows/p_1/runs', 'runs/run_1'].map(
+      (of) => `/v1/${of}/sse`,
+    );
+    for (const address of [...addresses, '/pipelines/p_1/sse']) expect(address).toMatch(new RegExp(pattern));
+  });
+
   it('gets each of its own variables from the proxy service', () => {
     const asked = [...conf.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
     expect(Object.keys(serviceOf('proxy').environment ?? {})).toEqual(expect.arrayContaining(asked));

@@ -45,8 +45,6 @@ const WITHOUT_SUCCESS = [
   'DELETE /v1/workspaces/{id}/members/{userId}',
   // Its success is in test/e2e/registry.
   'GET /v1/components/registry/{key}',
-  // The stream of a workflow has no end.
-  'GET /v1/workflows/{id}/sse',
 ];
 
 /** Each reply of a running server has exactly the fields that its OpenAPI document describes. */
@@ -189,7 +187,10 @@ describe('the OpenAPI document agrees with the reply of', () => {
     });
     await contract.expect(200, 'GET /v1/runs');
     await contract.expect(200, 'GET /v1/workflows/{id}/runs', { path: { id } });
+    for (const stream of ['sse', 'runs/sse'])
+      await contract.expect(200, `GET /v1/workflows/{id}/${stream}`, { path: { id } });
     await contract.expect(200, 'GET /v1/runs/{id}', { path });
+    await contract.expect(200, 'GET /v1/runs/{id}/sse', { path });
     await contract.expect(200, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'a' } });
     await contract.expect(404, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'b' } });
     await contract.expect(200, 'POST /v1/runs/{id}/cancel', { path: await waitingRun(instance.api) });

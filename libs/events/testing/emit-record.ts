@@ -1,16 +1,5 @@
-import { EventStreams, unsentLimits } from '#libs/event-streams/index.js';
-import { type LogRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
-
-/** For specs that open no stream. */
-export const noStreams = (log: StreamLog): EventStreams =>
-  new EventStreams(log, {
-    settings: { perUser: 1, unsent: unsentLimits() },
-    mayRead: () => true,
-    exists: () => true,
-    shuttingDown: () => false,
-    onEnded: () => undefined,
-  });
 
 export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 

@@ -1,5 +1,6 @@
 import { afterEach } from '@jest/globals';
 import request from 'supertest';
+import { noStreams } from '#libs/event-streams/testing/no-streams.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { itemsOf } from '#libs/http/testing/replies.js';
 import { InMemoryReadModels } from '#libs/kernel/testing/in-memory-read-models.js';
@@ -8,7 +9,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { DEFAULT_EVENT_SETTINGS, type EventSettings, eventSummariesProjection, EventsModule } from '../index.js';
-import { noStreams, T0, topics } from './emit-record.js';
+import { T0, topics } from './emit-record.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

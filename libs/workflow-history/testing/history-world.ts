@@ -2,6 +2,7 @@ import { afterEach } from '@jest/globals';
 import request from 'supertest';
 import { enginesForEach } from '#libs/engines/embedded/testing/engines-for-each.js';
 import { systemClock } from '#libs/kernel/clock.js';
+import { noStreams } from '#libs/event-streams/testing/no-streams.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { itemsOf } from '#libs/http/testing/replies.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
@@ -90,6 +91,9 @@ const openWorld = async (engines: ReturnType<typeof enginesForEach>, closing: ((
     imports: [
       WorkflowHistoryModule.forRoot({
         runHistory,
+        eventStreams: noStreams(log),
+        log,
+        topics,
         clock: systemClock,
         ...ports,
       }),

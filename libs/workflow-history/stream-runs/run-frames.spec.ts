@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { LiveRecord, type StreamFrame } from '#libs/event-streams/index.js';
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
+import { fail, resume, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
+import { foldChanges } from '../recorded-run.js';
+import { runsShown, ShownRun } from './run-frames.js';
+
+const liveOf = (change: RunChange | string, offset = 0): LiveRecord =>
+  new LiveRecord({
+    topic: 'runs.p_1',
+    key: 'p_1',
+    headers: {},
+    value: typeof change === 'string' ? change : JSON.stringify(change),
+    lane: 'runs.p_1',
+    offset,
+    timestamp: 0,
+    size: 0,
+  });
+const nameOf = (): string => 'Orders';
+
+type Sent = readonly [event: string, data: Record<string, unknown>];
+const sentIn = (frames: readonly (StreamFrame | undefined)[]): readonly Sent[] =>
+  frames.flatMap((each) =>
+    [...(each?.frame.toString() ?? '').matchAll(/^event: (\w+)\ndata: (.*)\n\n/gm)].map(
+      ([, event = '', data = '']): Sent => [event, JSON.parse(data) as Record<string, unknown>],
+    ),
+  );
+const brief = (sent: readonly Sent[]) =>
+  sent.map(([event, data]) => (event === 'log' ? [event, data['msg']] : [event, data['namespace'], data['state']]));
+
+const logs = [
+  { k: 'stdout', ts: 1, msg: 'first' },
+  { k: 'stderr', ts: 2, msg: 'second' },
+];
+const long = { $return_value: JSON.stringify('x'.repeat(3_000)) };
+
+// docs/reference/workflows.md#run-streams
+describe('the stream of the runs of a workflow', () => {
+  it('has the run at each change of its state, and nothing of its steps', () => {
+    const show = runsShown(nameOf);
+    const changes = changesOf({}, start(2), succeed(3, 1), succeed(4, 2));
+    const sent = sentIn(changes.map((change, at) => show(liveOf(change, at))));
+    expect(
+      sent.map(([event, { id, workflow_name, state, trigger }]) => [event, id, workflow_name, state, trigger]),
+    ).toEqual(
+      ['queued', 'running', 'succeeded'].map((state) => [
+        'run',
+        'run_1',
+        'Orders',
+        state,
+        { type: 'http', id: 'hi_1', name: 'http' },
+      ]),
+    );
+  });
+
+  it('shows the error of a run that failed', () => {
+    const last = changesOf({}, start(2), fail(3, 1, 'E_X')).at(-1);
+    const [[, run] = []] = sentIn([last && runsShown(nameOf)(liveOf(last))]);
+    expect(run).toMatchObject({ state: 'failed', error: { code: 'E_X', namespace: 'a' } });
+    expect((run?.['error'] as { cellId: string }).cellId).toMatch(/^c_/);
+  });
+
+  it('passes over a record that is no change', () => {
+    expect(runsShown(nameOf)(liveOf('{'))).toBeUndefined();
+  });
+});
+
+// docs/reference/workflows.md#run-streams
+describe('the stream of a run', () => {
+  it('has each step as it starts and ends, its log lines, and the run last', () => {
+    const shown = new ShownRun('run_1', nameOf);
+    const changes = changesOf({}, start(2), succeed(3, 1, null, { logs, exports: long }), succeed(4, 2));
+    const frames = changes.map((change) => shown.show(liveOf(change)));
+    expect(brief(sentIn(frames))).toEqual([
+      ['run', undefined, 'queued'],
+      ['run', undefined, 'running'],
+      ['step', 'a', 'running'],
+      ['log', 'first'],
+      ['log', 'second'],
+      ['step', 'a', 'succeeded'],
+      ['step', 'b', 'running'],
+      ['step', 'b', 'succeeded'],
+      ['run', undefined, 'succeeded'],
+    ]);
+    const ended = sentIn(frames).find(([, data]) => data['namespace'] === 'a' && data['state'] === 'succeeded');
+    expect(ended?.[1]).toMatchObject({ truncated: true, logs });
+    expect(frames.map((each) => each?.isLast)).toEqual([undefined, undefined, undefined, true]);
+    expect([...frames].sort((a, b) => ((a?.sort ?? '') < (b?.sort ?? '') ? -1 : 1))).toEqual(frames);
+  });
+
+  it('leaves out what happens to other runs', () => {
+    const shown = new ShownRun('run_2', nameOf);
+    expect(changesOf({}, start(2)).map((change) => shown.show(liveOf(change)))).toEqual([undefined, undefined]);
+  });
+
+  it('begins with the run and the steps so far, and then knows what a later change leaves as it was', () => {
+    const changes = changesOf(
+      {},
+      start(2),
+      succeed(3, 1, { kind: 'suspend', ms: 1_000 }, { logs, exports: long }),
+      resume(4, 1),
+    );
+    const before = changes.slice(0, 3);
+    const [stored] = foldChanges(new Map(), before);
+    if (!stored) throw new Error('no run');
+    const state = { ...stored.run.state, parts: { ...stored.run.state.parts, ...textsOf(before) } };
+    const shown = new ShownRun('run_1', nameOf);
+    const run = { ...stored.run, state, place: '' };
+    expect(brief(sentIn([shown.begin(run, { steps: ab, workflowName: 'Orders' })]))).toEqual([
+      ['run', undefined, 'waiting'],
+      ['step', 'a', 'waiting'],
+    ]);
+    const resumed = sentIn(changes.slice(3).map((change) => shown.show(liveOf(change))));
+    expect(brief(resumed)).toEqual([
+      ['run', undefined, 'queued'],
+      ['step', 'a', 'succeeded'],
+    ]);
+    expect(resumed[1]?.[1]).toMatchObject({ truncated: true, logs });
+    const { $return_value: value, $resume_data: data } = resumed[1]?.[1]['exports'] as Record<string, unknown>;
+    expect([String(value).slice(0, 3), data]).toEqual(['xxx', { body: 1 }]);
+  });
+});
+
+const textsOf = (changes: readonly RunChange[]): Record<string, string> => {
+  const texts: Record<string, string> = {};
+  for (const { parts } of changes)
+    for (const [name, text] of Object.entries(parts)) if (text !== null) texts[name] = text;
+  return texts;
+};

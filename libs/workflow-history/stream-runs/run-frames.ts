@@ -1,0 +1,164 @@
+import { type LogLine } from '#libs/component-model/run-output.js';
+import { type LiveRecord, type StreamFrame } from '#libs/event-streams/index.js';
+import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
+import { truncateJson } from '#libs/http/truncate-event.js';
+import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { stepIdOf } from '#libs/workflow-runs/run-plan.js';
+import { stepRecords } from '#libs/workflow-runs/run-record.js';
+import { PARTS, type RunState, runErrorOf } from '#libs/workflow-runs/run-state.js';
+import { type ListedRun } from '../run-history.js';
+import { listedRunRecord, type Shown, SHORT_BYTES, stepRecord, wholeRunRecord } from '../run-reply.js';
+
+type NameOf = (workflowId: string) => string;
+
+const block = (event: 'run' | 'step' | 'log', data: unknown): string =>
+  `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** Texts that compare as their numbers do. */
+const sortOf = (n: number): string => String(n).padStart(16, '0');
+
+/** Undefined for a record that this server did not write. */
+const changeIn = ({ value }: LogRecord): RunChange | undefined => {
+  try {
+    return JSON.parse(value) as RunChange;
+  } catch {
+    // The history reports it.
+    return undefined;
+  }
+};
+
+/** The run as lists show it, of a change of its status. */
+const runIn = ({ workflowId, origin, head, parts }: RunChange, nameOf: NameOf): string => {
+  if (!origin) return '';
+  const end = parts[PARTS.end];
+  const shown = {
+    [PARTS.origin]: JSON.stringify(origin),
+    ...(typeof end === 'string' ? { [PARTS.end]: end } : {}),
+  };
+  const state = { head, parts: shown };
+  const namespace = runErrorOf(state)?.namespace ?? null;
+  const steps = namespace === null ? [] : [{ namespace, id: stepIdOf(workflowId, namespace) }];
+  return block('run', listedRunRecord({ state }, { steps: { steps }, workflowName: nameOf(workflowId) }));
+};
+
+/** Shows each change of the status of a workflow's runs. */
+export const runsShown = (nameOf: NameOf): ((live: LiveRecord) => StreamFrame | undefined) => {
+  const frameOf = (record: StoredRecord): StreamFrame | undefined => {
+    const change = changeIn(record);
+    const text = change ? runIn(change, nameOf) : '';
+    return text === '' ? undefined : { sort: sortOf(record.offset), frame: Buffer.from(text) };
+  };
+  return (live) => live.once(frameOf);
+};
+
+const STEP = PARTS.step('');
+const RESUME = PARTS.resumeData('');
+
+/** Namespaces of the steps whose records a change may alter. */
+const stepsIn = ({ head, parts }: RunChange): ReadonlySet<string> => {
+  const changed = Object.keys(parts).flatMap((name) => {
+    const prefix = [STEP, RESUME].find((each) => name.startsWith(each));
+    return prefix === undefined ? [] : [name.slice(prefix.length)];
+  });
+  return new Set([...changed, ...(head.position ? [head.position.namespace] : [])]);
+};
+
+const partsOfStep = (namespace: string): readonly string[] => [
+  PARTS.step(namespace),
+  PARTS.exports(namespace),
+  PARTS.props(namespace),
+  PARTS.logs(namespace),
+  PARTS.resumeData(namespace),
+];
+
+/**
+ * What a stream shows of one run. Between changes it keeps only the step at which the run is, with shortened values,
+ * because no other step changes.
+ */
+export class ShownRun {
+  private kept: Readonly<Record<string, string>> = {};
+  /** Names of the kept parts that are shortened. */
+  private shortened: ReadonlySet<string> = new Set();
+  /** The last step record that was sent. */
+  private sent = '';
+
+  constructor(
+    private readonly runId: string,
+    private readonly nameOf: NameOf,
+  ) {}
+
+  /** The run and its steps so far. Later changes follow it. */
+  begin({ version, state }: ListedRun, shown: Shown): StreamFrame {
+    const { steps } = wholeRunRecord({ state }, shown, false);
+    const begun = steps.filter((step) => step.state !== 'pending');
+    const run = block('run', listedRunRecord({ state }, shown));
+    const texts = inOrder(
+      state,
+      run,
+      begun.map((step) => block('step', step)),
+    );
+    const namespace = state.head.position?.namespace;
+    // A change that came meanwhile is newer.
+    if (namespace !== undefined) this.keep(namespace, { ...state.parts, ...this.kept });
+    return frame(version, texts, state);
+  }
+
+  show = (live: LiveRecord): StreamFrame | undefined => {
+    const change = live.once(changeIn);
+    if (change?.runId !== this.runId) return undefined;
+    const steps = [...stepsIn(change)].flatMap((namespace) => this.stepIn(change, namespace));
+    const run = runIn(change, this.nameOf);
+    const texts = inOrder(change, run, steps);
+    return texts.join('') === '' ? undefined : frame(change.version, texts, change);
+  };
+
+  private stepIn(change: RunChange, namespace: string): readonly string[] {
+    const { workflowId, head } = change;
+    const parts = this.partsAfter(change, namespace);
+    const plan = { steps: [{ namespace, id: stepIdOf(workflowId, namespace) }] };
+    const [whole] = stepRecords(plan, { head, parts });
+    if (!whole) return [];
+    const logs = change.parts[PARTS.logs(namespace)];
+    const lines = typeof logs === 'string' ? (JSON.parse(logs) as LogLine[]) : [];
+    const isShortened = [...this.shortened].some((name) => name in parts && !(name in change.parts));
+    const text = block('step', { ...stepRecord(whole, false), ...(isShortened ? { truncated: true } : {}) });
+    if (namespace === head.position?.namespace) this.keep(namespace, parts);
+    const isSent = this.sent === text;
+    this.sent = text;
+    return [...lines.map((line) => block('log', { namespace, ...line })), ...(isSent ? [] : [text])];
+  }
+
+  private partsAfter({ parts }: RunChange, namespace: string): Readonly<Record<string, string>> {
+    const after: Record<string, string> = {};
+    for (const name of [...partsOfStep(namespace), PARTS.end]) {
+      const text = name in parts ? parts[name] : this.kept[name];
+      if (typeof text === 'string') after[name] = text;
+    }
+    return after;
+  }
+
+  private keep(namespace: string, parts: RunState['parts']): void {
+    const kept: Record<string, string> = {};
+    const shortened = new Set<string>();
+    for (const name of partsOfStep(namespace)) {
+      const text = parts[name];
+      if (text === undefined) continue;
+      // All fields of an outcome are needed, and they are small.
+      const short = name === PARTS.step(namespace) ? { text, truncated: false } : truncateJson(text, SHORT_BYTES);
+      kept[name] = short.text;
+      if (short.truncated || (this.kept[name] === short.text && this.shortened.has(name))) shortened.add(name);
+    }
+    this.kept = kept;
+    this.shortened = shortened;
+  }
+}
+
+/** The final run comes last. */
+const inOrder = ({ head }: Pick<RunState, 'head'>, run: string, steps: readonly string[]): readonly string[] =>
+  head.endedAt === null ? [run, ...steps] : [...steps, run];
+
+const frame = (version: number, texts: readonly string[], { head }: Pick<RunState, 'head'>): StreamFrame => ({
+  sort: sortOf(version),
+  frame: Buffer.from(texts.join('')),
+  ...(head.endedAt === null ? {} : { isLast: true }),
+});

@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Data } from '#test/harness/api-client.js';
+import { EventSource, type EventSourceOptions } from '#test/harness/event-source.js';
+import { send } from '#test/harness/http.js';
+import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
+
+interface Workflow {
+  readonly id: string;
+  readonly triggers: readonly { readonly endpoint_url: string }[];
+}
+
+const instance = useInstance();
+const { api } = instance;
+
+const opened: EventSource[] = [];
+afterEach(() => {
+  for (const each of opened.splice(0)) each.close();
+});
+const open = async (path: string, options: EventSourceOptions = {}): Promise<EventSource> => {
+  const stream = await EventSource.open(`${instance.server.url}${path}`, instance.server.apiKey, options);
+  opened.push(stream);
+  return stream;
+};
+
+/** A workflow of the steps `a` and `b`. */
+const deployed = async (first: string, more: object = {}): Promise<Workflow> => {
+  const steps = [
+    { namespace: 'a', code: `export default { async run({ $, steps }) { ${first} } }` },
+    { namespace: 'b', code: 'export default { run() { console.log("in b"); return 2 } }' },
+  ];
+  const body = { name: 'w', triggers: [{ type: 'http' }], steps, ...more };
+  return (await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
+};
+const runOf = async ({ triggers }: Workflow, event: object = {}): Promise<string> =>
+  String((await send(triggers[0]?.endpoint_url ?? '', { body: event })).headers['x-sluice-run-id']);
+const untilReadable = (run: string): Promise<unknown> =>
+  eventually(`run ${run} is readable`, async () =>
+    (await api.call('GET', `/v1/runs/${run}`)).status === 200 ? true : undefined,
+  );
+/** Events of a stream, each with its name and its step or state. */
+const seen = ({ events }: EventSource): readonly unknown[] =>
+  events.map(({ event, data }) => {
+    const { namespace, state, msg } = JSON.parse(data) as Record<string, unknown>;
+    return [event, ...(namespace === undefined ? [] : [namespace]), msg ?? state];
+  });
+
+// docs/reference/workflows.md#run-streams
+describe('the stream of a run', () => {
+  it('70: has the run and its steps so far, then what changes, and ends after the run with its final state', async () => {
+    const run = await runOf(await deployed('$.flow.suspend(); return 1'));
+    await untilReadable(run);
+    const stream = await open(`/v1/runs/${run}/sse`);
+    expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
+    await eventually('the step waits', () =>
+      JSON.stringify(seen(stream)).includes('["step","a","waiting"]') ? true : undefined,
+    );
+    const before = seen(stream).length;
+    await api.expect(200, 'POST', `/v1/runs/${run}/resume`, { body: { data: 1 } });
+    await stream.untilEnded();
+    const after = seen(stream).slice(before);
+    expect(after).toEqual(
+      expect.arrayContaining([
+        ['step', 'a', 'succeeded'],
+        ['step', 'b', 'running'],
+        ['log', 'b', 'in b'],
+        ['step', 'b', 'succeeded'],
+      ]),
+    );
+    expect(after.at(-1)).toEqual(['run', 'succeeded']);
+    expect(stream.comments[0]).toBe('sse-handshake');
+    const { data } = await api.expect<Data<{ steps: unknown; event: unknown }>>(200, 'GET', `/v1/runs/${run}`);
+    const { steps: _, event: __, ...listed } = data;
+    expect(stream.values.at(-1)).toEqual(listed);
+  });
+
+  it('70: of a run that has ended has the run and its steps, and ends', async () => {
+    const run = await runOf(await deployed('throw new Error("x".repeat(3_000))'));
+    await eventually('the run has failed', async () => {
+      const { body } = await api.call<Partial<Data<{ state: string }>>>('GET', `/v1/runs/${run}`);
+      return body.data?.state === 'failed' ? true : undefined;
+    });
+    const stream = await open(`/v1/runs/${run}/sse?access_token=${instance.server.apiKey}`, { key: null });
+    await stream.untilEnded();
+    expect(seen(stream)).toEqual([
+      ['step', 'a', 'failed'],
+      ['run', 'failed'],
+    ]);
+  });
+
+  it.each(['/v1/runs/run_none/sse', '/v1/workflows/p_none/runs/sse'])('of an unknown id is 404: %s', async (path) => {
+    expect((await api.call('GET', path)).status).toBe(404);
+  });
+});
+
+// docs/reference/workflows.md#run-streams
+describe('the stream of the runs of a workflow', () => {
+  it('has the run at each change of its state, and ends with the workflow', async () => {
+    const workflow = await deployed('if (steps.trigger.event.body.fail) throw new Error("asked"); return 1');
+    const stream = await open(`/v1/workflows/${workflow.id}/runs/sse`);
+    const runs = [await runOf(workflow), await runOf(workflow, { fail: true })];
+    const statesOf = (run: string | undefined): readonly unknown[] =>
+      (stream.values as readonly { id: string; state: string }[])
+        .filter(({ id }) => id === run)
+        .map((each) => each.state);
+    await eventually('both have ended', () =>
+      statesOf(runs[0]).includes('succeeded') && statesOf(runs[1]).includes('failed') ? true : undefined,
+    );
+    for (const run of runs) expect(statesOf(run)).toContain('running');
+    expect(stream.comments[0]).toBe('sse-handshake');
+    expect(new Set(stream.events.map(({ event }) => event))).toEqual(new Set(['run']));
+    const listed = await eventually('the list has both ends', async () => {
+      const path = `/v1/workflows/${workflow.id}/runs?state=succeeded,failed`;
+      const { data } = await api.expect<Data<object[]>>(200, 'GET', path);
+      return data.length === 2 ? data : undefined;
+    });
+    expect(stream.values).toEqual(expect.arrayContaining(listed));
+    await api.expect(204, 'DELETE', `/v1/workflows/${workflow.id}`);
+    await stream.untilEnded();
+  });
+});
