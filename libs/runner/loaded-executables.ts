@@ -24,6 +24,8 @@ export interface LoadedExecutablesOptions<R extends ExecutableRunner> {
   readonly load: (id: string, onConflict: OnConflict) => Promise<R>;
   /** Ends the executable's process. Idempotent. */
   readonly endProcess: (id: string) => Promise<void>;
+  /** Called once this process has left the executable to another one. */
+  readonly onReleased?: (id: string) => Promise<void>;
   readonly metrics: Pick<RunnerMetrics, 'platformFailure'>;
   readonly logger: Pick<RunnerLogger, 'warn' | 'error'>;
 }
@@ -81,7 +83,10 @@ export class LoadedExecutables<R extends ExecutableRunner> {
     if (!runner) return this.leaving.get(id);
     this.runners.delete(id);
     const closed = runner.then(
-      (loaded) => loaded.close(withinMs),
+      async (loaded) => {
+        await loaded.close(withinMs);
+        await this.options.onReleased?.(id);
+      },
       // The runner was never loaded, and the caller that asked for it got the error.
       () => undefined,
     );

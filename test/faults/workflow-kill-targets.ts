@@ -29,6 +29,8 @@ export const rolesToKill = (engines: EngineAddresses): KillTarget => {
   const deployment = new Deployment({ engines });
   return {
     server: deployment,
+    // The broker forgets a killed runner after 6 s, and only then another one gets its lanes.
+    loadMs: [2_000, 14_000],
     kill: async (random) => {
       const victims = ROLES.filter((role) => role === 'runner' || random() < 0.5).flatMap(
         (role) => deployment.processes[role],

@@ -14,6 +14,8 @@ import { replyingOf, stepsOf } from './workflow-steps.js';
 /** An installation whose processes the test kills. */
 export interface KillTarget {
   readonly server: TestServer;
+  /** Bounds of the time between two kills. Default: 300 to 2,500. */
+  readonly loadMs?: readonly [shortest: number, longest: number];
   /** Kills processes with -9 and starts them again. Resolves with their number once all are ready. */
   kill(random: () => number): Promise<number>;
 }
@@ -43,8 +45,7 @@ export interface WorkflowKillReport {
 }
 
 const CLIENTS = 16;
-const SHORTEST_LOAD_MS = 300;
-const LONGEST_LOAD_MS = 2_500;
+const LOAD_MS = [300, 2_500] as const;
 const END_TIMEOUT_MS = 180_000;
 
 /**
@@ -83,11 +84,12 @@ const killAndCheck = async (
   scene: Scene,
 ): Promise<WorkflowKillReport> => {
   const random = randomOf(seed);
+  const [shortest, longest] = target.loadMs ?? LOAD_MS;
   let kills = 0;
   scene.start();
   for (let round = 1; round <= rounds; round++) {
     scene.gate.open();
-    await pause(SHORTEST_LOAD_MS + random() * (LONGEST_LOAD_MS - SHORTEST_LOAD_MS));
+    await pause(shortest + random() * (longest - shortest));
     scene.gate.shut();
     const inFlight = scene.unfinished;
     kills += await target.kill(random);

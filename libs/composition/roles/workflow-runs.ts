@@ -23,9 +23,10 @@ type Kind = LaneConsumerOptions['kinds'][number];
 
 /** Workflows as a kind of executable of the runner. */
 export const workflowRuns = (
-  { config, plane, topics, logger, closing }: RoleProcess,
+  own: RoleProcess,
   { sandboxing, binder, packages, ...others }: WorkflowRunsOptions,
 ): Kind => {
+  const { config, plane, topics, logger, closing } = own;
   const { engines, clock, views, follower } = plane;
   const { journal, due, blobs, vault } = engines;
   const realms = new ExpressionRealms(sandboxing.level, (error) =>
@@ -56,6 +57,10 @@ export const workflowRuns = (
     load: (workflowId, onConflict) => WorkflowRunner.load(workflowId, deps, onConflict),
     // Its processes serve other workflows of the pool, and end when they are idle.
     endProcess: async () => undefined,
+    onReleased: async (workflowId) => {
+      const workflow = views.workflows.find(workflowId);
+      if (workflow) await tried(own, wakeOne(own, workflow));
+    },
     metrics: others.metrics,
     logger,
   });
@@ -64,26 +69,36 @@ export const workflowRuns = (
 
 const WAKE_MS = 30_000;
 
+interface Woken {
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
+/** Makes the owner of the workflow's lane load it when it has unfinished runs. */
+const wakeOne = async ({ plane, topics }: RoleProcess, { id, workspaceId }: Woken): Promise<void> => {
+  const { engines, clock } = plane;
+  const unfinished = await engines.journal.runs(id, RUNS_FOLLOW, 1);
+  if (unfinished.length === 0) return;
+  await engines.log.publish([wakeInvocation(topics, { workflowId: id, workspaceId, now: clock.now() })]);
+};
+
+const tried = ({ logger }: RoleProcess, work: Promise<void>): Promise<void> =>
+  work.catch((error: unknown) => logger.error({ err: error }, 'runs.not_woken: tried again in 30 s'));
+
 /**
- * Wakes the runners of workflows with unfinished runs, at the start and now and then. Nothing else arrives for a run that
- * executes, so after the death of its runner the next owner of the lane would not know of it.
+ * Wakes the runners of workflows with unfinished runs: at the start of each process, when a process leaves a workflow to
+ * another, and now and then in one process. Nothing else arrives for a run that executes, so after the death of its
+ * runner the next owner of the lane would not know of it.
  */
-export const wakeUnfinished = async ({ plane, topics, logger, leased }: RoleProcess): Promise<void> => {
-  const { engines, views, clock } = plane;
+export const wakeUnfinished = async (own: RoleProcess): Promise<void> => {
   const wake = async (): Promise<void> => {
-    for (const { id, workspaceId } of views.workflows.all()) {
-      const unfinished = await engines.journal.runs(id, RUNS_FOLLOW, 1);
-      if (unfinished.length === 0) continue;
-      await engines.log.publish([wakeInvocation(topics, { workflowId: id, workspaceId, now: clock.now() })]);
-    }
+    for (const workflow of own.plane.views.workflows.all()) await wakeOne(own, workflow);
   };
-  const tried = (): void =>
-    void wake().catch((error: unknown) => logger.error({ err: error }, 'runs.not_woken: tried again in 30 s'));
-  await leased({
+  await wake();
+  await own.leased({
     name: 'workflow runs',
     start: async () => {
-      await wake();
-      const timer = setInterval(tried, WAKE_MS).unref();
+      const timer = setInterval(() => void tried(own, wake()), WAKE_MS).unref();
       return { stop: async () => clearInterval(timer) };
     },
   });
