@@ -50,5 +50,7 @@ export interface CallOutcome {
   /** Of a call of kind `step`, with every status. */
   readonly step?: StepAnswer;
   readonly error?: UserError;
+  /** Of a call of kind `step`: its process ended because of another run, or by a stop. */
+  readonly interrupted?: true;
   readonly logs: readonly LogLine[];
 }

@@ -66,6 +66,8 @@ export interface CallListener {
   readonly onReply?: (reply: HttpReply) => void;
   /** Answers `$.flow.trigger`. Absent: there is no workflow to start. */
   readonly onTrigger?: AskTrigger;
+  /** Aborted when nobody needs the outcome any more. Code that is busy 5 s later ends with its process. */
+  readonly signal?: AbortSignal;
 }
 
 /** One call with its props, which may differ between calls of one process. */
@@ -90,6 +92,8 @@ export interface RunOutcome {
   /** `killed` means that the process ended during the run (timeout, memory, exit, protocol breach). */
   readonly status: 'ok' | 'threw' | 'killed';
   readonly error?: UserError;
+  /** The process ended because of another run, or by a stop. */
+  readonly interrupted?: true;
   readonly emits: readonly EmitCall[];
   /** Set when an emit has a `deliverAt`. */
   readonly delays?: true;

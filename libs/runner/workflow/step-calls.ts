@@ -56,7 +56,7 @@ const MASK = '********';
 
 /** Executes steps: evaluates their condition and props, and calls their code in a jailed process. */
 export const stepCalls = (deps: StepCallsDependencies): StepCalls => ({
-  async call(request): Promise<StepEnd> {
+  async call(request): Promise<StepEnd | 'interrupted'> {
     const { step, steps, execution, workspaceId } = request;
     const variables = await deps.variables.variablesOf(workspaceId);
     // The variables may have megabytes, and most steps have no expression.
@@ -117,8 +117,8 @@ const callWith = async (
   request: StepRequest,
   definition: SourceDefinition,
   variables: Readonly<Record<string, string>>,
-): Promise<StepEnd> => {
-  const { workspaceId, execution } = request;
+): Promise<StepEnd | 'interrupted'> => {
+  const { workspaceId, execution, signal } = request;
   const { packages } = definition;
   await binder.freshen(workspaceId, definition);
   const props = await binder.bind(workspaceId, definition);
@@ -138,7 +138,9 @@ const callWith = async (
       request.onReply(reply);
     },
     onTrigger: request.onTrigger,
+    signal,
   });
+  if (outcome.interrupted) return 'interrupted';
   return endOf(outcome, shownProps(definition, new SecretMask(secrets)), clock.now(), sentAt);
 };
 

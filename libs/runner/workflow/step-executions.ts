@@ -24,15 +24,15 @@ export interface StepExecutionsOptions {
   readonly book: RunBook;
   readonly versions: Versions;
   /** Called with the end of an execution. */
-  readonly onEnd: (run: string, execution: number, end: StepEnd) => void;
+  readonly onEnd: (run: string, execution: number, end: StepEnd | 'interrupted') => void;
   /** Called when nothing executes any more. */
   readonly onIdle: () => void;
 }
 
 /** Executes the current steps of the runs of one workflow. */
 export class StepExecutions {
-  /** Number of the execution that goes on, by run. */
-  private readonly running = new Map<string, number>();
+  /** The execution that goes on, by run. */
+  private readonly running = new Map<string, { readonly number: number; readonly ending: AbortController }>();
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: StepExecutionsOptions) {}
@@ -51,16 +51,22 @@ export class StepExecutions {
     const state = this.options.book.get(run);
     if (!state || this.stopping.signal.aborted) return;
     const number = state.head.executions;
-    if (this.running.get(run) === number) return;
-    this.running.set(run, number);
-    void this.execute(run, number).finally(() => {
-      if (this.running.get(run) === number) this.running.delete(run);
+    if (this.running.get(run)?.number === number) return;
+    const execution = { number, ending: new AbortController() };
+    this.running.set(run, execution);
+    void this.execute(run, number, execution.ending.signal).finally(() => {
+      if (this.running.get(run) === execution) this.running.delete(run);
       if (this.isIdle) this.options.onIdle();
     });
   }
 
+  /** Ends what a run that has ended still executes, unless its code ends soon. */
+  cancel(run: string): void {
+    this.running.get(run)?.ending.abort();
+  }
+
   /** Tries until there is an outcome, because a failure here is one of the platform. */
-  private async execute(run: string, number: number): Promise<void> {
+  private async execute(run: string, number: number, ending: AbortSignal): Promise<void> {
     const { deps, onEnd, workflowId } = this.options;
     const { signal } = this.stopping;
     const backoff = new Backoff({ firstMs: 100, longestMs: 5_000 });
@@ -69,7 +75,7 @@ export class StepExecutions {
       const state = this.options.book.get(run);
       if (state?.head.executions !== number) return;
       try {
-        const end = await this.endOf(run, state);
+        const end = await this.endOf(run, state, ending);
         if (end && !signal.aborted) {
           this.running.delete(run);
           onEnd(run, number, end);
@@ -83,7 +89,7 @@ export class StepExecutions {
     }
   }
 
-  private async endOf(run: string, state: RunState): Promise<StepEnd | undefined> {
+  private async endOf(run: string, state: RunState, ending: AbortSignal): Promise<StepEnd | 'interrupted' | undefined> {
     const { deps, versions, workflowId } = this.options;
     const { clock, hostDeaths, journal, steps, metrics } = deps;
     const deploymentId = pinnedTo(state);
@@ -108,7 +114,9 @@ export class StepExecutions {
         stretchMs: plan.timeoutSeconds * 1_000,
         mostMs: mostMsOf(state, step, execution, startedAt),
         ...db,
+        signal: ending,
       });
+      if (end === 'interrupted') return end;
       const status = end.outcome.kind === 'failed' ? 'threw' : 'ok';
       metrics.run(status, origin.ownerId, Math.max(0, clock.now() - startedAt));
       return end;

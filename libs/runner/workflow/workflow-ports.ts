@@ -66,6 +66,8 @@ export interface StepRequest {
   /** Called with the reply of `$.respond({immediate: true})` while the step runs. */
   readonly onReply: (reply: HttpReply) => void;
   readonly onTrigger: AskTrigger;
+  /** Aborted when the run has ended, so that nobody needs the outcome. */
+  readonly signal: AbortSignal;
 }
 
 export interface StepEnd {
@@ -79,8 +81,11 @@ export interface StepEnd {
 }
 
 export interface StepCalls {
-  /** Resolves even when the step fails. Rejects when the platform could not run it, so that it is tried again. */
-  call(request: StepRequest): Promise<StepEnd>;
+  /**
+   * Resolves even when the step fails, and to `interrupted` when another run ended its process. Rejects when the platform
+   * could not run it, so that it is tried again.
+   */
+  call(request: StepRequest): Promise<StepEnd | 'interrupted'>;
 }
 
 export interface WorkflowRunnerDependencies {

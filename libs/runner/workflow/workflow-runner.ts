@@ -211,8 +211,13 @@ export class WorkflowRunner implements ExecutableRunner {
     for (const invocation of this.held.splice(0)) this.push(invocation, meaningOf(invocation, this.deps.clock.now()));
   }
 
-  private executed(run: string, execution: number, { outcome, sends, triggers, dbChanges }: StepEnd): void {
+  private executed(run: string, execution: number, end: StepEnd | 'interrupted'): void {
     const now = this.deps.clock.now();
+    if (end === 'interrupted') {
+      const lost = { type: 'interrupt', now, execution, cause: 'process', mayWait: true } as const;
+      return this.committer.push({ of: 'run', run, input: lost, ...NOTHING_ELSE });
+    }
+    const { outcome, sends, triggers, dbChanges } = end;
     const input = { type: 'outcome', now, execution, outcome, mayWait: true } as const;
     this.committer.push({ of: 'run', run, input, sends, triggers, dbChanges, ...NOTHING_ELSE });
   }
@@ -222,8 +227,10 @@ export class WorkflowRunner implements ExecutableRunner {
     const now = this.deps.clock.now();
     for (const draft of drafts) {
       this.answer(draft);
-      if (hasEnded(draft.state)) this.drop(draft.run);
-      else if (!this.closed) this.executions.start(draft.run);
+      if (hasEnded(draft.state)) {
+        this.executions.cancel(draft.run);
+        this.drop(draft.run);
+      } else if (!this.closed) this.executions.start(draft.run);
     }
     if (startsLater.length > 0) this.committer.push({ of: 'starts', runs: startsLater, now, ...NOTHING_ELSE });
     this.pushHeld();

@@ -34,8 +34,11 @@ const answered = async (
 ): Promise<CallOutcome> => {
   const outcome = await running;
   const masked = options.masked?.(outcome, request.secrets ?? []) ?? outcome;
-  const { status, value, error, logs } = masked;
-  if (request.call.kind === 'step') return { status, logs, step: answerOf(masked), ...(error ? { error } : {}) };
+  const { status, value, error, logs, interrupted } = masked;
+  if (request.call.kind === 'step') {
+    const answer = { status, logs, step: answerOf(masked), ...(error ? { error } : {}) };
+    return interrupted ? { ...answer, interrupted } : answer;
+  }
   if (status === 'ok' && value === undefined)
     return { status: 'killed', error: userError('ProcessExited', 'the call ended without an answer'), logs };
   return {

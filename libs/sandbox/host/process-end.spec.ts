@@ -14,7 +14,7 @@ describe('the error of a run whose process ended', () => {
     ['event_names', 'eventNames of the prop', ''],
   ] as const)('names the time limit of its work, %s, and the setting that raises it', (work, what, remedy) => {
     const culprit = run(work);
-    expect(errorOfKilled(culprit, timeout, culprit, 0).message).toBe(
+    expect(errorOfKilled(culprit, { cause: timeout, culprit, at: 0 }).message).toBe(
       `${what} took longer than its limit of 1500 ms: make it faster${remedy}`,
     );
   });

@@ -49,16 +49,31 @@ interface KilledRun {
   ranFor(now: number): number;
 }
 
-/** Error of a run whose process ended because of `culprit`, which may be the same run. */
-export const errorOfKilled = (run: KilledRun, cause: Cause, culprit: KilledRun | undefined, now: number): UserError => {
-  const overdue = cause.code === 'Timeout' && (run === culprit || run.ranFor(now) >= run.timeoutMs);
-  if (overdue) {
+/** How a process ended. */
+export interface Death {
+  readonly cause: Cause;
+  /** The run that ended it. */
+  readonly culprit: KilledRun | undefined;
+  readonly at: number;
+}
+
+const isOverdue = (run: KilledRun, { cause, culprit, at }: Death): boolean =>
+  cause.code === 'Timeout' && (run === culprit || run.ranFor(at) >= run.timeoutMs);
+
+/** Whether another run ended the process. */
+export const isVictim = (run: KilledRun, death: Death): boolean =>
+  death.culprit !== undefined && run !== death.culprit && !isOverdue(run, death);
+
+/** Error of a run whose process ended because of the culprit, which may be the same run. */
+export const errorOfKilled = (run: KilledRun, death: Death): UserError => {
+  const { cause, culprit } = death;
+  if (isOverdue(run, death)) {
     const { name, setting } = WORK[run.work];
     const remedy = setting === undefined ? 'make it faster' : `make it faster, or raise ${setting}`;
     const text = `${name} took longer than its limit of ${run.timeoutMs} ms: ${remedy}`;
     return userError('Timeout', text);
   }
-  if (culprit && run !== culprit)
+  if (culprit && isVictim(run, death))
     return userError(
       'ProcessExited',
       `the process was taken down by another run, ${culprit.invocationId}: ${cause.code}`,

@@ -19,7 +19,7 @@ import {
 import { ChildChannel, type RunMessage } from './child-channel.js';
 import { LATE_RECORD_BYTES } from '../protocol/late-work.js';
 import { LateReports } from './late-reports.js';
-import { causeOf, errorOfKilled, type Cause } from './process-end.js';
+import { causeOf, errorOfKilled, isVictim, type Cause } from './process-end.js';
 import { type RunCollector } from './run-collector.js';
 import { RunSender } from './run-sender.js';
 import { RunWatchdog } from './run-watchdog.js';
@@ -288,17 +288,26 @@ export class ProcessSandbox implements Sandbox {
     const cause = this.cause ?? causeOf(end, this.memoryMb);
     this.cause = cause;
     this.blameFirst(cause);
-    const culprit = this.culprit ?? (cause.code === 'Timeout' ? this.sent.lastStarted() : undefined);
-    const now = this.clock.now();
+    const at = this.clock.now();
+    const death = { cause, culprit: this.culprit ?? this.likelyCulprit(cause, at), at };
     for (const run of this.sent) {
       if (run.started) {
-        run.resolve(run.outcome('killed', now, this.heldBy(run), errorOfKilled(run, cause, culprit, now)));
+        const isInterrupted = this.stopped || isVictim(run, death);
+        run.resolve(run.outcome('killed', at, this.heldBy(run), errorOfKilled(run, death), isInterrupted));
       } else this.giveBack(run);
     }
     this.account.hold(-this.pendingBytes);
     this.account.close();
     for (const { reject } of this.sender.clear()) reject(this.gone());
     this.sent.clear();
+  }
+
+  /** The steps of a process start again, but for one: the one that is overdue, else the one that started last. */
+  private likelyCulprit({ code }: Cause, now: number): RunCollector | undefined {
+    const last = this.sent.lastStarted();
+    if (this.stopped || last?.work !== 'step') return code === 'Timeout' ? last : undefined;
+    const overdue = [...this.sent].find((run) => run.started && run.ranFor(now) >= run.timeoutMs);
+    return code === 'Timeout' ? (overdue ?? last) : last;
   }
 
   /**

@@ -13,6 +13,8 @@ import { type AnswerTrigger, StepCollector, type StepMessage } from './step-coll
 /** Limits that stop a hostile child. A well-behaved child enforces lower limits itself. */
 const MAX_DB_RECORDS = RUN_LIMITS.dbWrites + RUN_LIMITS.dbKeys;
 const MAX_DB_BYTES = 4 * RUN_LIMITS.dbTotalBytes;
+/** Time for which the code of a cancelled step may go on. */
+const CANCELLED_MS = 5_000;
 /** Approximate memory of an emit, a log line or a db change in addition to its texts. */
 const OBJECT_BYTES = 256;
 
@@ -55,6 +57,7 @@ export class RunCollector {
   private dbBytes = 0;
   private wireBytes = 0;
   private exited = false;
+  private cancelled = false;
   /** Time at which the run's code started, as far as the host knows. 0 before that. */
   startedAt = 0;
   startOrder = 0;
@@ -114,11 +117,19 @@ export class RunCollector {
     if (this.started) this.unheardMs += ms;
   }
 
-  /** Gives a step more time from `at` on. Its limit never shrinks. Throws ProtocolBreach for other work. */
+  /** Leaves a call a little time, because nobody needs its outcome. */
+  cancel(now: number): void {
+    const soFar = this.started ? this.ranFor(now) : now - this.sentAt;
+    this.timeoutMs = Math.min(this.timeoutMs, soFar + CANCELLED_MS);
+    this.cancelled = true;
+  }
+
+  /** Gives a step more time from `at` on. Its limit never shrinks, unless it was cancelled. Throws ProtocolBreach for other work. */
   refreshTimeout(at: number): void {
     const { refresh } = this.request;
     if (!refresh || !this.step) throw new ProtocolBreach('a request for more time by other work than a step');
-    this.timeoutMs = Math.max(this.timeoutMs, Math.min(this.ranFor(at) + refresh.stretchMs, refresh.mostMs));
+    const moreMs = Math.min(this.ranFor(at) + refresh.stretchMs, refresh.mostMs);
+    if (!this.cancelled) this.timeoutMs = Math.max(this.timeoutMs, moreMs);
     this.step.refresh(at);
   }
 
@@ -160,7 +171,13 @@ export class RunCollector {
     }
   }
 
-  outcome(status: RunOutcome['status'], endedAt: number, held: HeldMemory, error?: UserError): RunOutcome {
+  outcome(
+    status: RunOutcome['status'],
+    endedAt: number,
+    held: HeldMemory,
+    error?: UserError,
+    interrupted = false,
+  ): RunOutcome {
     const { emits, logs, startedAt, response, value, step } = this;
     const outcome: { -readonly [K in keyof RunOutcome]: RunOutcome[K] } = {
       status,
@@ -172,6 +189,7 @@ export class RunCollector {
       endedAt,
     };
     if (error !== undefined) outcome.error = error;
+    if (interrupted) outcome.interrupted = true;
     if (this.delays) outcome.delays = true;
     if (response !== undefined) outcome.response = response;
     if (value !== undefined) outcome.value = value;

@@ -108,30 +108,33 @@ export class RunSender {
     const eventBytes = Buffer.byteLength(text) + stepsBytes;
     account.hold(eventBytes);
     const sentAt = clock.now();
-    sent.add(
-      new RunCollector({
-        n,
-        invocationId: 'the call',
-        timeoutMs,
-        sentAt,
-        work: call.call.kind,
-        stores: storesOf(call.props),
-        eventBytes,
-        resolve,
-        reject,
-        onImmediateResponse: listener.onReply,
-        onTrigger: listener.onTrigger,
-        answerTrigger: (id, answer) => {
-          // A call may also come from the spill file of a process that has ended.
-          if (!this.options.alive()) return;
-          if ('error' in answer) channel.send({ t: 'triggered', n, id, error: answer.error });
-          else channel.send({ t: 'triggered', n, id }, [answer.runId]);
-        },
-        ...(call.call.kind === 'step' ? { refresh: call.call.facts } : {}),
-      }),
-    );
+    const run = new RunCollector({
+      n,
+      invocationId: 'the call',
+      timeoutMs,
+      sentAt,
+      work: call.call.kind,
+      stores: storesOf(call.props),
+      eventBytes,
+      resolve,
+      reject,
+      onImmediateResponse: listener.onReply,
+      onTrigger: listener.onTrigger,
+      answerTrigger: (id, answer) => {
+        // A call may also come from the spill file of a process that has ended.
+        if (!this.options.alive()) return;
+        if ('error' in answer) channel.send({ t: 'triggered', n, id, error: answer.error });
+        else channel.send({ t: 'triggered', n, id }, [answer.runId]);
+      },
+      ...(call.call.kind === 'step' ? { refresh: call.call.facts } : {}),
+    });
+    sent.add(run);
     channel.send({ t: 'ask', n, bundle, stepsBytes }, [text, steps]);
     watchdog.watch();
+    const { signal } = listener;
+    const cancel = (): void => run.cancel(clock.now());
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener('abort', cancel, { once: true });
   }
 
   private sendFrame(): void {

@@ -62,6 +62,17 @@ describe('code steps of one workflow', () => {
     return JSON.parse(text);
   };
 
+  const SLEEPS = `$.respond({ status: 200, immediate: true }); await new Promise((end) => setTimeout(end, 60_000))`;
+  /** Makes a call of `SLEEPS`, and returns its outcome once it has begun. */
+  const begun = async (call: Call): Promise<() => Promise<CallOutcome>> => {
+    let outcome: Promise<CallOutcome> | undefined;
+    await new Promise<void>((resolve) => {
+      const facts = { ...FACTS, hasCaller: true };
+      outcome = call({ call: { kind: 'step', facts }, timeoutMs: 60_000, onReply: () => resolve() });
+    });
+    return async () => (await outcome) ?? { status: 'killed', logs: [] };
+  };
+
   it('share a process and its files, each with its own module and props', async () => {
     const save = workflow();
     const one = await save(
@@ -173,5 +184,29 @@ describe('code steps of one workflow', () => {
       error: { code: 'ProcessExited', message: expect.stringContaining('taken down by another run') },
     });
     expect(valueOf(await exits())).not.toBe(mark);
+  });
+
+  it('44: whose outcome nobody needs end with their process, and the others are interrupted', async () => {
+    const save = workflow();
+    const busy = await save('for (;;);');
+    const other = await begun(await save(SLEEPS));
+    const ending = new AbortController();
+    const cancelling = busy({ timeoutMs: 60_000, signal: ending.signal });
+    ending.abort();
+    const [interrupted, cancelled] = [await other(), await cancelling];
+    expect(cancelled).toMatchObject({ status: 'killed', error: { code: 'Timeout' } });
+    expect(cancelled).not.toHaveProperty('interrupted');
+    expect(interrupted).toMatchObject({ status: 'killed', interrupted: true });
+    expect(valueOf(await (await save('return 1'))())).toBe(1);
+  });
+
+  it('that exhaust the memory of their process fail alone', async () => {
+    const save = workflow();
+    const large = await save('const all = []; for (;;) all.push(new Array(1e6).fill(0.5))');
+    const other = await begun(await save(SLEEPS));
+    const failed = await large({ timeoutMs: 60_000 });
+    const interrupted = await other();
+    expect(failed).toMatchObject({ status: 'killed', error: { code: 'OutOfMemory' } });
+    expect(interrupted).toMatchObject({ status: 'killed', interrupted: true });
   });
 });

@@ -80,6 +80,8 @@ interface Call extends StepRequest {
     triggers?: readonly StepTrigger[],
     dbChanges?: StepEnd['dbChanges'],
   ): void;
+  /** Another run ends the process. */
+  interrupt(): void;
 }
 
 /** What survives a crash of the runner, and what the spec decides. */
@@ -119,11 +121,12 @@ export class WorkflowInstallation {
       },
       steps: {
         call: (request) => {
-          const end = new Promise<StepEnd>((resolve) =>
+          const end = new Promise<StepEnd | 'interrupted'>((resolve) =>
             calls.push({
               ...request,
               end: (outcome, sends = [], triggers = [], dbChanges = undefined) =>
                 resolve({ outcome, sends, triggers, ...(dbChanges ? { dbChanges } : {}) }),
+              interrupt: () => resolve('interrupted'),
             }),
           );
           return auto ? Promise.resolve({ outcome: auto(request), sends: [] }) : end;
