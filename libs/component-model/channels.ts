@@ -4,12 +4,15 @@ export const LOGS_CHANNEL = '$logs';
 export const DELAYED_CHANNEL = '$in';
 /** Channel of a workspace: what the platform did to its resources (docs/reference/rest-api.md#platform-events). */
 export const PLATFORM_CHANNEL = '$platform';
+/** Channel of a workflow: what its steps send with `$.send.sse`. No listener gets it. */
+export const SSE_CHANNEL = '$sse';
 /** Channels on which no component can emit. */
 export const PLATFORM_CHANNELS: ReadonlySet<string> = new Set([
   ERRORS_CHANNEL,
   LOGS_CHANNEL,
   DELAYED_CHANNEL,
   PLATFORM_CHANNEL,
+  SSE_CHANNEL,
 ]);
 
 /** Largest channel name in UTF-8 bytes, for `$emit` and for subscriptions (docs/reference/limits.md#channel-name). */

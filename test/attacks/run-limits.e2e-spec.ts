@@ -50,10 +50,10 @@ describe('the output of a run beside its payloads', () => {
     const { told } = await ran(`
       attempt('many', () => { for (let n = 0; n < 99; n++) this.$emit(1, { name: 'c' + n }); });
       this.$emit(1, { name: 'end' });
-      for (const name of ['$errors', '$logs', '$in', 'a\\u0000b', 'a\\nb', '$mine', 'c1']) attempt(name, () => this.$emit(1, { name }));
+      for (const name of ['$errors', '$logs', '$in', '$sse', 'a\\u0000b', 'a\\nb', '$mine', 'c1']) attempt(name, () => this.$emit(1, { name }));
       attempt('end', () => this.$emit(1));`);
     expect(told).toMatchObject({ many: 'done', c1: 'done', end: 'done' });
-    for (const name of ['$errors', '$logs', '$in']) expect(told[name]).toMatch(/a channel of the platform/);
+    for (const name of ['$errors', '$logs', '$in', '$sse']) expect(told[name]).toMatch(/a channel of the platform/);
     for (const name of ['a\u0000b', 'a\nb']) expect(told[name]).toMatch(/control characters/);
     expect(told.$mine).toMatch(/^FunctionPayloadLimitExceeded: .*100 channels/);
   });

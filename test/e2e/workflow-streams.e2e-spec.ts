@@ -119,3 +119,28 @@ describe('the stream of the runs of a workflow', () => {
     await stream.untilEnded();
   });
 });
+
+// docs/reference/workflows.md#send-sse and rest-api.md#stream-workflows
+describe('the stream of a workflow', () => {
+  const sending = '$.send.sse({ channel: "news", payload: { n: steps.trigger.event.body.n, text: "a\\nb" } })';
+
+  it('61: has what its steps send, and for a later reader the last 100', async () => {
+    const many = `for (let n = 0; n < 99; n++) $.send.sse({ channel: "c" + n, payload: n }); ${sending}`;
+    const workflow = await deployed(`${many}; $.send.emit({ raw_event: { a: 1 } })`);
+    const first = await open(`/v1/workflows/${workflow.id}/sse`);
+    await runOf(workflow, { n: 1 });
+    await first.until(100);
+    expect(first.events.at(-1)).toMatchObject({ event: 'news', data: '{"n":1,"text":"a\\nb"}' });
+    expect(first.events[0]).toEqual({ id: expect.stringMatching(/^\d+-\d+$/), event: 'c0', data: '0' });
+    await runOf(workflow, { n: 2 });
+    await first.until(200);
+    const later = await open(`/pipelines/${workflow.id}/sse?access_token=${instance.server.apiKey}`, { key: null });
+    await later.until(100);
+    expect(later.events).toEqual(first.events.slice(100));
+    expect(later.comments[0]).toBe('keepalive');
+    const resumed = await open(`/v1/workflows/${workflow.id}/sse`, {
+      headers: { 'last-event-id': later.events[97]?.id ?? '' },
+    });
+    expect(await resumed.until(2)).toEqual(later.values.slice(98));
+  });
+});

@@ -30,18 +30,18 @@ describe('open streams', () => {
   });
 
   // docs/reference/rest-api.md#stream-workflows
-  it('of a workflow name the channel, and leave out those of the platform', async () => {
-    const { stream, response } = await world.open({ emitterId: 'p_a', channel: undefined, form: 'named' });
+  it('of a workflow have the messages of its steps, each with its channel, and no events', async () => {
+    const { stream, response } = await world.open({ emitterId: 'p_a', channel: '$sse', form: 'message' });
     stream.release();
-    const of = (n: number, channel: string) => emit(n, n, { emitter: 'p_a', channel });
-    await world.publish(of(1, ''), of(2, 'a\nb'), of(3, '$errors'), of(4, '$logs'));
-    expect(response.text.slice(response.text.indexOf('id:'))).toBe(
-      `id: ${id(1)}\nevent: \ndata: 1\n\nid: ${id(2)}\nevent: a b\ndata: 2\n\n`,
-    );
+    const of = (n: number, payload: unknown, channel: string) => emit(n, payload, { emitter: 'p_a', channel });
+    const sent = emit(2, 0, { emitter: 'p_a', channel: '$sse', headers: { notrigger: '1' } });
+    const message = { ...sent, value: '{"channel":"news","payload":{\n"a":1}}' };
+    await world.publish(of(1, 1, ''), message, of(3, 3, '$errors'), of(4, 4, '$logs'));
+    expect(response.text.slice(response.text.indexOf('id:'))).toBe(`id: ${id(2)}\nevent: news\ndata: {"a":1}\n\n`);
   });
 
   // docs/reference/rest-api.md#stream-test-events
-  it.each<StreamForm>(['plain', 'envelope', 'named'])(
+  it.each<StreamForm>(['plain', 'envelope'])(
     'mark what triggers nothing as a test, and no sample event: %s',
     async (form) => {
       const { stream, response } = await world.open({ form });
@@ -49,8 +49,7 @@ describe('open streams', () => {
       const headers = { test: '1', notrigger: '1' };
       await world.publish(emit(1, 1, { headers }), emit(2, 2, { headers: { test: '1' } }), emit(3, 3));
       const names = response.text.split('\n\n').filter((block) => block.startsWith('id:'));
-      const other = form === 'named' ? '' : undefined;
-      expect(names.map((block) => /^event: (.*)$/m.exec(block)?.[1])).toEqual(['test', other, other]);
+      expect(names.map((block) => /^event: (.*)$/m.exec(block)?.[1])).toEqual(['test', undefined, undefined]);
     },
   );
 

@@ -1,4 +1,3 @@
-import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { type StreamOptions } from '#libs/event-streams/index.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { eventSummary } from '../event-summary.js';
@@ -8,10 +7,10 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { jsonParts } from '#libs/http/raw-json.js';
 
 /**
- * Form of events in a stream: the emitted value alone, the event summary with the whole event, or the value with its
- * channel in `event:`.
+ * Form of events in a stream: the emitted value alone, the event summary with the whole event, or a message of
+ * `$.send.sse`, whose channel is in `event:`.
  */
-export type StreamForm = 'plain' | 'envelope' | 'named';
+export type StreamForm = 'plain' | 'envelope' | 'message';
 
 interface Emitted {
   readonly emitterId: string;
@@ -29,10 +28,10 @@ interface Emitted {
 /** `event:` of an event that was sent with `x-pd-notrigger` (docs/reference/rest-api.md#stream-test-events). */
 const TEST = 'test';
 
-/** The one channel that a stream shows, undefined for all but the platform's. */
 interface ShownEvents {
   readonly emitterId: string;
-  readonly channel: string | undefined;
+  /** The one channel that the stream shows. */
+  readonly channel: string;
   readonly form: StreamForm;
 }
 
@@ -62,13 +61,24 @@ export class LiveEvent {
   }
 
   private textOf(form: StreamForm): string {
-    const { emitted } = this;
-    const name = emitted.notrigger === '1' ? TEST : form === 'named' ? oneLine(emitted.channel) : undefined;
-    const data =
-      form === 'envelope'
-        ? [...jsonParts(eventSummary({ doc: emitted, event: this.text, truncated: false }))].join('')
-        : this.text;
-    return `id: ${emitted.eventId}\n${name === undefined ? '' : `event: ${name}\n`}data: ${oneLine(data)}\n\n`;
+    const { emitted, text } = this;
+    const isTest = emitted.notrigger === '1';
+    switch (form) {
+      case 'plain':
+        return this.block(text, isTest ? TEST : undefined);
+      case 'envelope': {
+        const summary = eventSummary({ doc: emitted, event: text, truncated: false });
+        return this.block([...jsonParts(summary)].join(''), isTest ? TEST : undefined);
+      }
+      case 'message': {
+        const { channel, payload } = JSON.parse(text) as { readonly channel: string; readonly payload: unknown };
+        return this.block(JSON.stringify(payload), channel);
+      }
+    }
+  }
+
+  private block(data: string, name: string | undefined): string {
+    return `id: ${this.emitted.eventId}\n${name === undefined ? '' : `event: ${name}\n`}data: ${oneLine(data)}\n\n`;
   }
 }
 
@@ -107,9 +117,7 @@ export const emitsStream = ({ emitterId, channel, form }: ShownEvents, keepAlive
   about: { channel, form },
   show: (live) => {
     const event = live.once(liveEventOf);
-    if (!event) return undefined;
-    const isShown = channel === undefined ? !PLATFORM_CHANNELS.has(event.channel) : event.channel === channel;
-    return isShown ? { sort: event.sort, frame: event.frame(form) } : undefined;
+    return event?.channel === channel ? { sort: event.sort, frame: event.frame(form) } : undefined;
   },
 });
 

@@ -1,7 +1,7 @@
 import { type ServerResponse } from 'node:http';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import { type Request } from 'express';
-import { ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
+import { ERRORS_CHANNEL, LOGS_CHANNEL, SSE_CHANNEL } from '#libs/component-model/channels.js';
 import { type EventStream, EventStreams, openStream } from '#libs/event-streams/index.js';
 import { TokenInQuery } from '#libs/http/access.js';
 import { CurrentCaller } from '#libs/http/caller.js';
@@ -32,6 +32,8 @@ const REPLIES = {
 };
 const TOKEN = 'API key, for programs that cannot send headers';
 const LAST = 'Id of the last event that the reader has, as in the header Last-Event-ID';
+
+const MESSAGES = { channel: SSE_CHANNEL, form: 'message' } as const;
 
 /** Live events (docs/reference/rest-api.md#streams). */
 @Controller('v1')
@@ -80,11 +82,11 @@ export class StreamEventsController {
     else stream?.release();
   }
 
-  /** Begins with the events that are kept of the default channel, as the hosted service does. */
+  /** Begins with the messages that are kept, as the hosted service does. */
   @Get('workflows/:id/sse')
   @TokenInQuery()
   @Operation({
-    summary: 'What a workflow sends, as it happens (server-sent events)',
+    summary: 'What steps of a workflow send with `$.send.sse` (server-sent events)',
     replies: REPLIES,
     produces: 'text/event-stream',
     also: { last_event_id: LAST, access_token: TOKEN },
@@ -98,10 +100,10 @@ export class StreamEventsController {
   ): Promise<void> {
     const workspaceId = workspaceOfWorkflow(this.emitters, id, caller);
     const lastId = lastEventId(request, params);
-    const options = emitsStream({ emitterId: id, channel: undefined, form: 'named' }, 'keepalive');
+    const options = emitsStream({ emitterId: id, ...MESSAGES }, 'keepalive');
     const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
     const stream = await openStream(this.streams, options, reader, { request, response });
-    if (stream) await this.replay(stream, { channel: '', form: 'named' }, lastId);
+    if (stream) await this.replay(stream, MESSAGES, lastId);
   }
 
   private async replay(

@@ -57,11 +57,13 @@ export interface StepLeft {
   readonly dbChanges?: DbChanges | undefined;
 }
 
+type EmittedSend = Extract<StepSend, { readonly kind: 'emit' | 'sse' }>;
+
 /** A run within one decision, with what the decision changes in it. */
 export class RunDraft {
   readonly facts: RunFact[] = [];
-  /** Events that steps emit. */
-  readonly emits: { readonly execution: number; readonly index: number; readonly event: string }[] = [];
+  /** Events that steps emit, and what they send to open streams. */
+  readonly emits: { readonly execution: number; readonly index: number; readonly send: EmittedSend }[] = [];
   /** Messages that leave the server. */
   readonly messages: (Pick<MessageOrigin, 'id' | 'namespace' | 'execution' | 'index'> & {
     readonly message: HttpMessage;
@@ -106,7 +108,7 @@ export class RunDraft {
     const { executions: execution, position } = this.current.head;
     const namespace = position?.namespace ?? '';
     for (const [index, send] of stored.length === sends.length ? sends.entries() : []) {
-      if (send.kind === 'emit') this.emits.push({ execution, index, event: send.event });
+      if (send.kind === 'emit' || send.kind === 'sse') this.emits.push({ execution, index, send });
       else if (send.kind === 'http')
         this.messages.push({ id: stored[index]?.id ?? '', namespace, execution, index, message: send });
     }

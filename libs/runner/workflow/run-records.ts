@@ -1,5 +1,5 @@
 import { type UserError, causesOf } from '#libs/component-model/run-output.js';
-import { ERRORS_CHANNEL } from '#libs/component-model/channels.js';
+import { ERRORS_CHANNEL, SSE_CHANNEL } from '#libs/component-model/channels.js';
 import { emitIds } from '#libs/stream-log/emit-ids.js';
 import { type EmitHeaders } from '#libs/stream-log/envelopes.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
@@ -72,7 +72,7 @@ const messagesOf = ({ run: runId, after, messages }: ChangedRun, topics: TopicPo
 /** A test is listed, and reaches no listener. */
 const emitRecord = (
   changed: ChangedRun,
-  { execution, index, event }: RunDraft['emits'][number],
+  { execution, index, send }: RunDraft['emits'][number],
   context: RecordsContext,
 ): LogRecord => {
   const { run, after } = changed;
@@ -83,14 +83,20 @@ const emitRecord = (
     id: eventIds.next(now),
     emitter: workflowId,
     workspace: ownerId,
-    channel: '',
+    channel: send.kind === 'sse' ? SSE_CHANNEL : '',
     emit: emitIds(`${run}/${execution}`, arrivedAt)(index),
     hops: String(hops),
     ...nostoreOf(changed, context),
-    ...(test ? ({ test: '1', notrigger: '1' } as const) : {}),
+    ...(test ? { test: '1' } : {}),
+    ...(test || send.kind === 'sse' ? { notrigger: '1' } : {}),
   };
-  return { topic: topics.emits(workflowId), key: workflowId, headers, value: event };
+  const value = send.kind === 'sse' ? messageValue(send) : send.event;
+  return { topic: topics.emits(workflowId), key: workflowId, headers, value };
 };
+
+/** Made of the JSON text of the payload, which may be large. */
+const messageValue = ({ channel, payload }: { readonly channel: string; readonly payload: string }): string =>
+  `{"channel":${JSON.stringify(channel)},"payload":${payload}}`;
 
 const startRecord = (
   { run, after }: ChangedRun,

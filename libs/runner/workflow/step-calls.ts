@@ -211,12 +211,12 @@ const NO_ANSWER: StepAnswer = { exports: {}, flow: null, sends: [], reply: null 
 const whyNotSent = (send: StepSend): string | undefined => {
   switch (send.kind) {
     case 'emit':
+    case 'sse':
       return undefined;
     case 'http':
       return messageText(send) === undefined ? `it exceeds ${RECORD_BYTES} bytes as JSON` : undefined;
     case 'email':
     case 's3':
-    case 'sse':
       return 'this server does not send it for workflows yet';
   }
 };

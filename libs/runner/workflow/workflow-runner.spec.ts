@@ -74,9 +74,11 @@ describe('a workflow', () => {
     expect(await marksOf({ dataRetention: null }, {})).toEqual([undefined, [undefined]]);
   });
 
-  it('emits what a step sends, also one that failed', async () => {
+  it('emits what a step sends, also one that failed, and its messages to streams for no listener', async () => {
     const emit = { kind: 'emit', event: '{"a":1}' } as const;
+    const sse = { kind: 'sse', channel: 'news', payload: '[1]' } as const;
     const sent = { sends: [{ kind: 'emit', bytes: 7 }] } as const;
+    const both = { sends: [...sent.sends, { kind: 'sse', bytes: 7 }] } as const;
     const installation = new WorkflowInstallation([step('a', { onError: 'continue' }), step('b')]);
     const { runner, calls } = await installation.process();
     await runner.accept([installation.event(0)]);
@@ -84,15 +86,16 @@ describe('a workflow', () => {
     const throws = failed();
     calls[0]?.end(throws.kind === 'failed' ? { ...throws, result: { ...throws.result, ...sent } } : throws, [emit]);
     await until(() => calls.length === 2);
-    calls[1]?.end(succeeded(sent), [emit]);
+    calls[1]?.end(succeeded(both), [emit, sse]);
     await until(() => installation.statusOf(0) === 'succeeded');
     const emits = installation.journal.records.filter(({ topic }) => topic === 'emits.p_1');
-    expect(emits.map(({ headers, value }) => [headers['channel'], value])).toEqual([
-      ['', '{"a":1}'],
-      ['', '{"a":1}'],
+    expect(emits.map(({ headers, value }) => [headers['channel'], headers['notrigger'], value])).toEqual([
+      ['', undefined, '{"a":1}'],
+      ['', undefined, '{"a":1}'],
+      ['$sse', '1', '{"channel":"news","payload":[1]}'],
     ]);
-    expect(new Set(emits.map(({ headers }) => headers['emit'])).size).toBe(2);
-    expect(installation.journal.laneOf('p_1').lastEventId).toBe(emits[1]?.headers['id']);
+    expect(new Set(emits.map(({ headers }) => headers['emit'])).size).toBe(3);
+    expect(installation.journal.laneOf('p_1').lastEventId).toBe(emits[2]?.headers['id']);
   });
 
   it('answers a request to cancel or resume once that is durable, also when it comes again', async () => {
