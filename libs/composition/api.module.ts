@@ -24,7 +24,7 @@ import { boundValue } from '#libs/sources/index.js';
 import { emissionFaults, type Replays, subscriptionsTo } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { type DeliveryReach } from '#libs/webhooks/index.js';
-import { runnableWorkflows } from '#libs/workflows/index.js';
+import { runnableWorkflows, workflowChanges } from '#libs/workflows/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
@@ -104,6 +104,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     sourceTopics: options.sourceTopics,
     endpointUrls: urls,
     manualRuns: starting.manualRuns,
+    ownerChanges: workflowChanges(engines.events),
     appEvents: starting.appEvents,
     workflowInvokes: starting.workflowInvokes,
     runner: starting.actions,

@@ -5,6 +5,7 @@ import { type RunningWork } from '#libs/kernel/leased-work.js';
 import { type Reconciled, reconcileSources } from '#libs/sources/index.js';
 import { type SourceTopics } from '#libs/sources/published.js';
 import { type Logger } from '#libs/telemetry/index.js';
+import { workflowChanges } from '#libs/workflows/index.js';
 import { type ControlPlane } from './control-plane.js';
 
 /** Ends operations that a crash interrupted; with `startedBefore` only those that no live process can still run. */
@@ -19,6 +20,7 @@ export const reconcile = (
     topics,
     vault: engines.vault,
     clock,
+    ownerChanges: workflowChanges(engines.events),
     ...(startedBefore === undefined ? {} : { startedBefore }),
   });
 
@@ -53,8 +55,8 @@ export const startMaintenance = async ({
 
   const pass = async (): Promise<void> => {
     const done = await reconcile(plane, sourceTopics, clock.now() - longestOperationMs);
-    const repaired = done.rolledBack.length + done.deleted.length + done.released.length;
-    for (const sourceId of done.rolledBack) await operationEnded(sourceId);
+    const repaired = done.rolledBack.length + done.finished.length + done.deleted.length + done.released.length;
+    for (const sourceId of [...done.rolledBack, ...done.finished]) await operationEnded(sourceId);
     if (repaired > 0) logger.info({ ...done }, 'maintenance.repaired');
     await sweep.pass();
   };

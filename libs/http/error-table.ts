@@ -100,6 +100,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'auto_subscription.not_found': { status: 404, word: 'auto_subscription_not_found' },
   'subscription.not_found': { status: 404, word: 'subscription_not_found' },
   'subscription.owned_by_workflow': { status: 409, word: 'owned_by_workflow' },
+  'source.owned_by_workflow': { status: 409, word: 'owned_by_workflow' },
   'subscription.invalid_emitter': { status: 400, word: 'invalid_emitter' },
   'subscription.invalid_listener': { status: 400, word: 'invalid_listener' },
   'subscription.invalid_filter': { status: 400, word: 'invalid_filter' },

@@ -77,6 +77,7 @@ export type ErrorCode =
   | 'source.not_found'
   | 'source.busy'
   | 'source.overloaded'
+  | 'source.owned_by_workflow'
   | 'source.unread_limit'
   | 'source.too_many_matches'
   | 'source.inactive'

@@ -210,7 +210,7 @@ describe('reconcileSources', () => {
     const id = await deployed(machine);
     await machine.update(id, { name: 'Other', configuredProps: { token: 'b' } });
     const before = (await disk.events()).length;
-    expect(await machine.reconcile()).toEqual({ rolledBack: [], deleted: [], released: [] });
+    expect(await machine.reconcile()).toEqual({ rolledBack: [], finished: [], deleted: [], released: [] });
     expect(await disk.events()).toHaveLength(before);
   });
 
@@ -219,7 +219,7 @@ describe('reconcileSources', () => {
     const start = disk.clock.time;
     await deploy(boot(disk, new PowerSwitch(6))).catch(() => undefined);
     const restarted = boot(disk);
-    expect(await restarted.reconcile(start)).toEqual({ rolledBack: [], deleted: [], released: [] });
+    expect(await restarted.reconcile(start)).toEqual({ rolledBack: [], finished: [], deleted: [], released: [] });
     expect(await restarted.reconcile(disk.clock.time)).toMatchObject({ rolledBack: [expect.any(String)] });
     expect(await leftovers(restarted)).toEqual(NOTHING);
   });

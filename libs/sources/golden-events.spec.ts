@@ -71,6 +71,20 @@ describe('every version of an event of sources', () => {
     ).toMatchObject(deployed);
   });
 
+  it('keeps the owner of a source, and the change of the owner that an operation is part of', () => {
+    const owned = 'SourceDeploymentStarted.owned';
+    const owner = { workflowId: 'p_0mf3k2a9b7c6d5e4f3', trigger: 'orders' };
+    const workflowChange = '0199c5a0-7f00-7000-8000-000000000001';
+    const after = (...names: GoldenName<SourceEvent>[]) => golden.after(sourceDecider, owned, ...names);
+    expect(after()).toMatchObject({ status: 'deploying', source: { owner, active: false }, workflowChange });
+    const deployed = after('SourceDeployed');
+    expect(deployed).toMatchObject({ status: 'deployed', source: { owner, active: false } });
+    expect(after('SourceDeployed', 'SourceUpdateStarted.owned')).toMatchObject({ source: { owner }, workflowChange });
+    expect(after('SourceDeployed', 'SourceUpdateStarted.owned', 'SourceUpdateFailed')).toMatchObject(deployed);
+    const deleting = { status: 'deleting', workflowChange };
+    expect(after('SourceDeployed', 'SourceDeletionStarted.owned')).toMatchObject(deleting);
+  });
+
   it('a source without an apphook takes no event of an app until an update gives it one', () => {
     const view = new SourcesView();
     const happened = (...names: GoldenName<SourceEvent>[]): void =>

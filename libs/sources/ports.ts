@@ -16,6 +16,13 @@ export interface Accounts {
 }
 export const ACCOUNTS = Symbol('Accounts');
 
+/** Changes of workflows that own sources. */
+export interface OwnerChanges {
+  /** Whether the workflow's stream has the event of this command. */
+  isMade(workflowId: string, commandId: string): Promise<boolean>;
+}
+export const OWNER_CHANGES = Symbol('OwnerChanges');
+
 /** An event of an app, for the sources of one workspace. */
 export interface AppEvent {
   readonly workspaceId: string;

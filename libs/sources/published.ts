@@ -6,8 +6,18 @@ import { type LogLine, type UserError } from '#libs/component-model/run-output.j
 import { type DeployableComponent, type PackagesBeside } from '#libs/components/published.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type Warning } from '#libs/kernel/warning.js';
+import { type SourceOwner } from './ownership.js';
 
 export { SECRET_MASK } from './domain/secret-mask.js';
+export {
+  OWNED_SOURCES,
+  type OwnedSource,
+  type OwnedSources,
+  type OwnedSourcesChange,
+  type PlannedSource,
+  type SourceOwner,
+  type WantedSource,
+} from './ownership.js';
 
 /** A prop that holds a value, normalised by its type. A labelled value is `{__lv}` (domain/bound-value.ts). */
 export interface ValueProp {
@@ -131,6 +141,14 @@ export interface Observation {
 }
 
 /**
+ * An operation of an owned source is part of a change of its workflow. Once the workflow's stream has an event with this
+ * command id, the operation has to be finished, and before that it can be undone (docs/adr/0074).
+ */
+interface OfWorkflowChange {
+  readonly workflowChange?: string;
+}
+
+/**
  * From here on the id and the topics exist and the endpoints serve. The source is listed only once it is deployed. See
  * docs/reference/rest-api.md#source-deploy-listing.
  */
@@ -142,8 +160,12 @@ export interface SourceDeploymentStarted {
     readonly name: string;
     readonly nameSlug: string;
     readonly definition: SourceDefinition;
+    /** Absent: the source is active. */
+    readonly active?: false;
+    /** Absent for a source that belongs to no workflow. */
+    readonly owner?: SourceOwner;
     readonly startedAt: number;
-  };
+  } & OfWorkflowChange;
 }
 export interface SourceDeployed {
   readonly type: 'SourceDeployed';
@@ -161,7 +183,7 @@ export interface SourceUpdateStarted {
     readonly active: boolean;
     readonly definition: SourceDefinition;
     readonly startedAt: number;
-  };
+  } & OfWorkflowChange;
 }
 /** The definition of the started update is in force. */
 export interface SourceUpdated {
@@ -174,7 +196,7 @@ export interface SourceUpdateFailed {
 }
 export interface SourceDeletionStarted {
   readonly type: 'SourceDeletionStarted';
-  readonly data: { readonly startedAt: number };
+  readonly data: { readonly startedAt: number } & OfWorkflowChange;
 }
 export interface SourceDeleted {
   readonly type: 'SourceDeleted';
@@ -277,6 +299,19 @@ export interface PropChecks {
     workspaceId: string,
     stored?: readonly PlannedProp[],
   ): { readonly faults: readonly PropFault[]; readonly warnings: readonly Warning[] };
+}
+
+/** Token under which SourcesModule provides its SourceRecords. */
+export const SOURCE_RECORDS = Symbol('SourceRecords');
+
+/** Implemented by the sources context. */
+export interface SourceRecords {
+  /** The fields of sources of this workspace by id, as replies show them. Leaves out what is not there. */
+  of(
+    sourceIds: readonly string[],
+    workspaceId: string,
+    from: 'log' | 'read_model',
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
 }
 
 export interface HookOutcome {

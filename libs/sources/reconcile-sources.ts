@@ -11,6 +11,7 @@ import {
   type SourceState,
 } from './domain/source.js';
 import { NameSlugs } from './name-slugs.js';
+import { type OwnerChanges } from './ports.js';
 import { type SourceTopics } from './published.js';
 import { type SlugReservation } from './slug-reservations.js';
 import { type SourcesView } from './sources-view.js';
@@ -22,6 +23,7 @@ export interface ReconcileDependencies {
   readonly topics: SourceTopics;
   readonly vault: Vault;
   readonly clock: Clock;
+  readonly ownerChanges: OwnerChanges;
   /**
    * Skips operations and reservations begun at or after this time, in epoch milliseconds, because another process may
    * be running them. When absent, all count as abandoned, which is right for a single process.
@@ -32,6 +34,8 @@ export interface ReconcileDependencies {
 export interface Reconciled {
   /** Ids of sources whose deployment or update was undone. */
   readonly rolledBack: readonly string[];
+  /** Ids of sources whose deployment or update was finished, because that of their workflow is made. */
+  readonly finished: readonly string[];
   /** Ids of sources whose deletion was finished. */
   readonly deleted: readonly string[];
   /** Slugs that were released, along with all leftovers of their sources. */
@@ -39,13 +43,14 @@ export interface Reconciled {
 }
 
 /**
- * Ends the operations that a crash interrupted. Rolls back deployments and updates, finishes deletions, and removes
- * leftovers that no source uses. Runs no hooks. Call it at start, before the process accepts operations. A repeat is
+ * Ends the operations that a crash interrupted. Rolls back deployments and updates, finishes deletions, does with those of
+ * owned sources what their workflow did, and removes leftovers that no source uses. Runs no hooks. Call it at start, before the process accepts operations. A repeat is
  * harmless. See docs/reference/component-model.md#deploy-interrupted.
  */
 export const reconcileSources = async (deps: ReconcileDependencies): Promise<Reconciled> => {
   const { view, startedBefore = Infinity } = deps;
   const rolledBack: string[] = [];
+  const finished: string[] = [];
   const deleted: string[] = [];
   const released: string[] = [];
   const slugs = new NameSlugs(deps.handle, deps.clock);
@@ -53,11 +58,12 @@ export const reconcileSources = async (deps: ReconcileDependencies): Promise<Rec
   // 1. End interrupted operations.
   const ended = new Map<string, SourceState>();
   for (const [sourceId, { workspaceId, state }] of view.states()) {
-    const command = endOf(state, startedBefore, deps.clock.now());
+    const command = await endOf(state, deps);
     if (!command) continue;
     const context = contextFor(workspaceId, recordOf(state));
     ended.set(sourceId, (await deps.handle(sourceDecider, sourceId, command, context)).state);
-    (command.type === 'FinishDeletion' ? deleted : rolledBack).push(sourceId);
+    if (command.type === 'FinishDeletion') deleted.push(sourceId);
+    else (command.type.startsWith('Finish') ? finished : rolledBack).push(sourceId);
   }
   const stateOf = (sourceId: string): SourceState =>
     ended.get(sourceId) ?? view.states().get(sourceId)?.state ?? sourceDecider.initialState();
@@ -78,23 +84,27 @@ export const reconcileSources = async (deps: ReconcileDependencies): Promise<Rec
     if (state.status !== 'deployed') continue;
     for (const ref of state.source.unusedSecrets) await deps.vault.delete(ref);
   }
-  return { rolledBack, deleted, released };
+  return { rolledBack, finished, deleted, released };
 };
 
 const INTERRUPTED = { reason: 'the server stopped during the operation', observations: [] };
 
-const endOf = (state: SourceState, startedBefore: number, now: number): SourceCommand | undefined => {
+const endOf = async (state: SourceState, deps: ReconcileDependencies): Promise<SourceCommand | undefined> => {
+  const { startedBefore = Infinity, clock, ownerChanges } = deps;
+  if (!('since' in state) || state.since >= startedBefore) return undefined;
+  const { source, workflowChange } = state;
+  const { owner } = source;
+  const now = clock.now();
+  const failed = { ...INTERRUPTED, now };
+  const isOwned = owner !== undefined && workflowChange !== undefined;
+  const isMade = isOwned && (await ownerChanges.isMade(owner.workflowId, workflowChange));
   switch (state.status) {
-    case 'none':
-    case 'gone':
-    case 'deployed':
-      return undefined;
     case 'deploying':
-      return state.since < startedBefore ? { type: 'FailDeployment', ...INTERRUPTED, now } : undefined;
+      return isMade ? { type: 'FinishDeployment', now } : { type: 'FailDeployment', ...failed };
     case 'updating':
-      return state.since < startedBefore ? { type: 'FailUpdate', ...INTERRUPTED, now } : undefined;
+      return isMade ? { type: 'FinishUpdate', now } : { type: 'FailUpdate', ...failed };
     case 'deleting':
-      return state.since < startedBefore ? { type: 'FinishDeletion', now } : undefined;
+      return isMade || !isOwned ? { type: 'FinishDeletion', now } : { type: 'FailDeletion', ...failed };
   }
 };
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { streamName, type Position } from '#libs/kernel/events.js';
@@ -8,9 +9,11 @@ import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_YOUR_WRITES, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { type Warning } from '#libs/kernel/warning.js';
 import { type ConfiguredProps, type PropPlan } from './domain/props.js';
 import { SECRET_MASK } from './domain/secret-mask.js';
 import {
+  deployedSource,
   secretRefsOf,
   sourceDecider,
   sourceNotFound,
@@ -28,6 +31,19 @@ import { stepOf } from './step-of.js';
  * Longest wait before a hook until this process serves the endpoints, which the hook may register with other services.
  */
 const APPLIED_TIMEOUT_MS = 10_000;
+
+export interface SourceResult {
+  readonly source: SourceRecord;
+  /** Number of the last event of the operation. */
+  readonly revision: number;
+  readonly workspaceId: string;
+  /** Undefined when nothing changed. */
+  readonly position: Position | undefined;
+  /** Warnings about the component and the request. */
+  readonly warnings?: readonly Warning[];
+  /** Changes of the component's packages by a refresh. Absent without one. */
+  readonly packageChanges?: PackageChanges;
+}
 
 /** Common steps of the operations that run hooks. Each method is one step. */
 @Injectable()
@@ -80,6 +96,17 @@ export class SourceOperations {
     return this.handle(sourceDecider, sourceId, command, stepOf(context));
   }
 
+  /** The source as an operation left it. */
+  resultOf(
+    sourceId: string,
+    { state, revision, position }: CommandResult<SourceState>,
+    { workspaceId }: CommandContext,
+  ): SourceResult {
+    const source = deployedSource(state);
+    if (!source) throw new Error(`source ${sourceId} is ${state.status} after its operation`);
+    return { source, revision: Number(revision), workspaceId, position };
+  }
+
   hookSession(sourceId: string, workspaceId: string): HookSession {
     return new HookSession(this.runner, this.clock, sourceId, workspaceId);
   }
@@ -113,6 +140,11 @@ export class SourceOperations {
       `the endpoints of the source were not served after ${APPLIED_TIMEOUT_MS} ms: try again`,
       { position, waited_ms: APPLIED_TIMEOUT_MS },
     );
+  }
+
+  /** Waits until readers have applied the position. Resolves with false after `timeoutMs`. */
+  applied(position: Position, timeoutMs: number): Promise<boolean> {
+    return this.readModels.waitFor(position, timeoutMs);
   }
 
   operationEnded(sourceId: string): Promise<void> {

@@ -20,8 +20,10 @@ import { AppHookPlans } from './app-hook-plans.js';
 import { BoundDataStores } from './bound-data-stores.js';
 import { DeleteSourceController } from './delete-source/delete-source.controller.js';
 import { DeleteSourceHandler } from './delete-source/delete-source.handler.js';
+import { SourceDeletions } from './delete-source/source-deletions.js';
 import { DeploySourceController } from './deploy-source/deploy-source.controller.js';
 import { DeploySourceHandler } from './deploy-source/deploy-source.handler.js';
+import { SourceDeployments } from './deploy-source/source-deployments.js';
 import { EmitSampleController } from './emit-sample/emit-sample.controller.js';
 import { EmitSampleHandler } from './emit-sample/emit-sample.handler.js';
 import { GetSourceController } from './get-source/get-source.controller.js';
@@ -30,12 +32,16 @@ import { ListSourcesController } from './list-sources/list-sources.controller.js
 import { ListSourcesHandler } from './list-sources/list-sources.query.js';
 import { LocateSource } from './locate-source.js';
 import { NameSlugs } from './name-slugs.js';
+import { SourcesOfWorkflows } from './owned-sources.js';
 import { RunSourceController } from './run-source/run-source.controller.js';
 import { RunSourceHandler } from './run-source/run-source.handler.js';
 import { SendAppEventController } from './send-app-event/send-app-event.controller.js';
 import { SendAppEventHandler } from './send-app-event/send-app-event.handler.js';
 import { SourceDynamicProps } from './source-dynamic-props.js';
 import { SourceOperations } from './source-operations.js';
+import { ShownSources } from './source-records.js';
+import { SourceRoom } from './source-room.js';
+import { SourceUpdates } from './update-source/source-updates.js';
 import { UpdateSourceController } from './update-source/update-source.controller.js';
 import { UpdateSourceHandler } from './update-source/update-source.handler.js';
 import { type EndpointUrls } from './domain/endpoint-urls.js';
@@ -48,11 +54,20 @@ import {
   HOOK_RUNNER,
   MANUAL_RUNS,
   type ManualRuns,
+  OWNER_CHANGES,
+  type OwnerChanges,
   SOURCE_TOPICS,
 } from './ports.js';
 import { PlannedPropChecks } from './check-props.js';
 import { PlannedActions } from './plan-action.js';
-import { ACTION_PLANS, PROP_CHECKS, type HookRunner, type SourceTopics } from './published.js';
+import {
+  ACTION_PLANS,
+  OWNED_SOURCES,
+  PROP_CHECKS,
+  SOURCE_RECORDS,
+  type HookRunner,
+  type SourceTopics,
+} from './published.js';
 import { SOURCE_LIMITS, type SourceLimits } from './limits.js';
 
 export interface SourcesPorts {
@@ -67,6 +82,7 @@ export interface SourcesPorts {
   readonly sourceTopics: SourceTopics;
   readonly endpointUrls: EndpointUrls;
   readonly manualRuns: ManualRuns;
+  readonly ownerChanges: OwnerChanges;
   readonly appEvents: AppEvents;
   /** Default: there are none. */
   readonly accounts?: Accounts;
@@ -96,8 +112,14 @@ export interface SourcesPorts {
     BoundDataStores,
     { provide: ACTION_PLANS, useClass: PlannedActions },
     { provide: PROP_CHECKS, useClass: PlannedPropChecks },
+    { provide: OWNED_SOURCES, useClass: SourcesOfWorkflows },
+    { provide: SOURCE_RECORDS, useClass: ShownSources },
     LocateSource,
     SourceDynamicProps,
+    SourceRoom,
+    SourceDeployments,
+    SourceUpdates,
+    SourceDeletions,
     DeploySourceHandler,
     UpdateSourceHandler,
     DeleteSourceHandler,
@@ -107,7 +129,7 @@ export interface SourcesPorts {
     GetSourceHandler,
     ListSourcesHandler,
   ],
-  exports: [ACTION_PLANS, PROP_CHECKS],
+  exports: [ACTION_PLANS, PROP_CHECKS, OWNED_SOURCES, SOURCE_RECORDS],
 })
 export class SourcesModule {
   static forRoot(ports: SourcesPorts): DynamicModule {
@@ -125,6 +147,7 @@ export class SourcesModule {
         { provide: SOURCE_TOPICS, useValue: ports.sourceTopics },
         { provide: ENDPOINT_URLS, useValue: ports.endpointUrls },
         { provide: ACCOUNTS, useValue: ports.accounts ?? { find: () => undefined } },
+        { provide: OWNER_CHANGES, useValue: ports.ownerChanges },
         { provide: MANUAL_RUNS, useValue: ports.manualRuns },
         { provide: APP_EVENTS, useValue: ports.appEvents },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? SOURCE_LIMITS },

@@ -28,14 +28,14 @@ const announced = async (reconciled: Reconciled): Promise<{ told: string; logged
 
 describe('the announcement of a start', () => {
   it('says, when an owner exists and no key is given, which keys are valid and how to replace a lost one', async () => {
-    const { told } = await announced({ rolledBack: [], deleted: [], released: [] });
+    const { told } = await announced({ rolledBack: [], finished: [], deleted: [], released: [] });
     expect(told).toContain('Sluice is ready on http://127.0.0.1:3000');
     expect(told).toContain('described on http://127.0.0.1:3000/v1/docs');
     expect(told).toContain('npm run sluice -- key issue --user owner');
   });
 
   it('counts interrupted operations that it finished, and leaves zeros out', async () => {
-    const { logged } = await announced({ rolledBack: ['dc_1', 'dc_2'], deleted: [], released: [] });
+    const { logged } = await announced({ rolledBack: ['dc_1', 'dc_2'], finished: [], deleted: [], released: [] });
     expect(logged).toMatchObject({ url: 'http://127.0.0.1:3000', rolledBack: 2 });
     expect(logged).not.toHaveProperty('deleted');
     expect(logged).not.toHaveProperty('released');

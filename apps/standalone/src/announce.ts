@@ -57,9 +57,9 @@ export const announce = async (facts: Announcement): Promise<void> => {
 };
 
 /** Counts what the start finished of interrupted operations. A start with nothing to finish logs no zeros. */
-const repaired = ({ rolledBack, deleted, released }: Reconciled): Readonly<Record<string, number>> =>
+const repaired = ({ rolledBack, finished, deleted, released }: Reconciled): Readonly<Record<string, number>> =>
   Object.fromEntries(
-    Object.entries({ rolledBack, deleted, released }).flatMap(([what, ids]) =>
+    Object.entries({ rolledBack, finished, deleted, released }).flatMap(([what, ids]) =>
       ids.length > 0 ? [[what, ids.length]] : [],
     ),
   );

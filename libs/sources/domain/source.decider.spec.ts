@@ -19,6 +19,7 @@ const startDeployment: SourceCommand = {
   name: 'Hello',
   nameSlug: 'hello',
   definition: definition(),
+  active: true,
   now: 1_000,
 };
 const failure = { reason: 'hook activate failed', observations: [{ k: 'hook', ts: 1, h: 'activate' as const }] };

@@ -3,7 +3,7 @@ import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { shownId } from '#libs/kernel/ids.js';
-import { type Observation, type SourceDefinition, type SourceEvent } from '../published.js';
+import { type Observation, type SourceDefinition, type SourceEvent, type SourceOwner } from '../published.js';
 import { sameJson } from '#libs/kernel/same-json.js';
 
 /** The fields of a source that an update can change. */
@@ -18,18 +18,29 @@ export interface SourceFace {
 export interface SourceRecord extends SourceFace {
   readonly sourceId: string;
   readonly userId: string;
+  /** Absent for a source that belongs to no workflow. */
+  readonly owner?: SourceOwner;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Vault records that the last operation left unused. The process that finishes the operation deletes them. */
   readonly unusedSecrets: readonly string[];
 }
 
+interface Running extends OfWorkflow {
+  readonly since: number;
+}
+
+/** `workflowChange`: the change of the owner that the operation is part of. Absent for a source without an owner. */
+interface OfWorkflow {
+  readonly workflowChange?: string;
+}
+
 export type SourceState =
   | { readonly status: 'none' }
-  | { readonly status: 'deploying'; readonly source: SourceRecord; readonly since: number }
+  | ({ readonly status: 'deploying'; readonly source: SourceRecord } & Running)
   | { readonly status: 'deployed'; readonly source: SourceRecord }
-  | { readonly status: 'updating'; readonly source: SourceRecord; readonly next: SourceFace; readonly since: number }
-  | { readonly status: 'deleting'; readonly source: SourceRecord; readonly since: number }
+  | ({ readonly status: 'updating'; readonly source: SourceRecord; readonly next: SourceFace } & Running)
+  | ({ readonly status: 'deleting'; readonly source: SourceRecord } & Running)
   /** Final: its deployment failed, or it was deleted. */
   | { readonly status: 'gone'; readonly source: SourceRecord };
 
@@ -39,27 +50,29 @@ interface Failure {
 }
 
 export type SourceCommand =
-  | {
+  | ({
       readonly type: 'StartDeployment';
       readonly sourceId: string;
       readonly userId: string;
       readonly name: string;
       readonly nameSlug: string;
       readonly definition: SourceDefinition;
+      readonly active: boolean;
+      readonly owner?: SourceOwner;
       readonly now: number;
-    }
+    } & OfWorkflow)
   | { readonly type: 'FinishDeployment'; readonly now: number }
   | ({ readonly type: 'FailDeployment'; readonly now: number } & Failure)
-  | {
+  | ({
       readonly type: 'StartUpdate';
       readonly next: SourceFace;
       /** `updatedAt` of the record that `next` is based on. */
       readonly basedOn: number;
       readonly now: number;
-    }
+    } & OfWorkflow)
   | { readonly type: 'FinishUpdate'; readonly now: number }
   | ({ readonly type: 'FailUpdate'; readonly now: number } & Failure)
-  | { readonly type: 'StartDeletion'; readonly now: number }
+  | ({ readonly type: 'StartDeletion'; readonly now: number } & OfWorkflow)
   | { readonly type: 'FinishDeletion'; readonly now: number }
   | ({ readonly type: 'FailDeletion'; readonly now: number } & Failure);
 
@@ -100,6 +113,17 @@ export const idleSource = (state: SourceState, id: string): SourceRecord => {
   }
 };
 
+/** Throws source.owned_by_workflow for a change that is not part of one of its workflow. */
+export const checkOwner = ({ sourceId, owner }: SourceRecord, workflowChange: string | undefined): void => {
+  if (owner === undefined || workflowChange !== undefined) return;
+  const { workflowId, trigger } = owner;
+  throw new DomainError(
+    'source.owned_by_workflow',
+    `source ${sourceId} belongs to the trigger ${trigger} of workflow ${workflowId}: change it with PUT /v1/workflows/${workflowId}`,
+    { id: sourceId, workflow_id: workflowId, trigger },
+  );
+};
+
 /** Compares `if_updated_at`, the epoch seconds that the caller has read. Throws source.stale_update. */
 export const checkNotStale = (source: SourceRecord, ifUpdatedAt: number | undefined): void => {
   const actual = epochSeconds(source.updatedAt);
@@ -119,8 +143,8 @@ export const sourceDecider: Decider<SourceCommand, SourceEvent, SourceState> = {
     switch (command.type) {
       case 'StartDeployment': {
         if (state.status !== 'none') throw overtaken('deployment', state);
-        const { sourceId, userId, name, nameSlug, definition, now } = command;
-        const data = { sourceId, userId, name, nameSlug, definition, startedAt: now };
+        const { type: _, active, now, ...given } = command;
+        const data = { ...given, ...(active ? {} : { active }), startedAt: now };
         return [{ type: 'SourceDeploymentStarted', data }];
       }
       case 'FinishDeployment':
@@ -138,8 +162,8 @@ export const sourceDecider: Decider<SourceCommand, SourceEvent, SourceState> = {
         if (state.status !== 'updating') return [];
         return [{ type: 'SourceUpdateFailed', data: failed(command) }];
       case 'StartDeletion':
-        idleSource(state, 'without a record');
-        return [{ type: 'SourceDeletionStarted', data: { startedAt: command.now } }];
+        checkOwner(idleSource(state, 'without a record'), command.workflowChange);
+        return [{ type: 'SourceDeletionStarted', data: { startedAt: command.now, ...changeOf(command) } }];
       case 'FinishDeletion':
         if (state.status !== 'deleting') throw overtaken('deletion', state);
         return [{ type: 'SourceDeleted', data: { deletedAt: command.now } }];
@@ -152,11 +176,10 @@ export const sourceDecider: Decider<SourceCommand, SourceEvent, SourceState> = {
   evolve: (state, event) => evolve(state, event),
 };
 
-const startUpdate = (
-  { next, basedOn, now }: SourceCommand & { readonly type: 'StartUpdate' },
-  state: SourceState,
-): SourceEvent[] => {
+const startUpdate = (command: SourceCommand & { readonly type: 'StartUpdate' }, state: SourceState): SourceEvent[] => {
+  const { next, basedOn, now } = command;
   const source = idleSource(state, 'without a record');
+  checkOwner(source, command.workflowChange);
   if (source.updatedAt !== basedOn) {
     throw new DomainError(
       'source.busy',
@@ -168,8 +191,11 @@ const startUpdate = (
     );
   }
   if (sameJson(next, faceOf(source))) return [];
-  return [{ type: 'SourceUpdateStarted', data: { ...next, startedAt: now } }];
+  return [{ type: 'SourceUpdateStarted', data: { ...next, startedAt: now, ...changeOf(command) } }];
 };
+
+const changeOf = ({ workflowChange }: OfWorkflow): OfWorkflow =>
+  workflowChange === undefined ? {} : { workflowChange };
 
 const faceOf = ({ name, nameSlug, active, definition }: SourceRecord): SourceFace => ({
   name,
@@ -199,10 +225,9 @@ const overtaken = (operation: string, state: SourceState): DomainError =>
 const evolve = (state: SourceState, event: SourceEvent): SourceState => {
   switch (event.type) {
     case 'SourceDeploymentStarted': {
-      const { sourceId, userId, name, nameSlug, definition, startedAt } = event.data;
-      const times = { createdAt: startedAt, updatedAt: startedAt };
-      const source = { sourceId, userId, name, nameSlug, definition, active: true, ...times, unusedSecrets: [] };
-      return { status: 'deploying', source, since: startedAt };
+      const { startedAt, active = true, workflowChange: _, ...given } = event.data;
+      const source = { ...given, active, createdAt: startedAt, updatedAt: startedAt, unusedSecrets: [] };
+      return { status: 'deploying', source, since: startedAt, ...changeOf(event.data) };
     }
     case 'SourceDeployed': {
       if (state.status !== 'deploying') return state;
@@ -211,8 +236,8 @@ const evolve = (state: SourceState, event: SourceEvent): SourceState => {
     }
     case 'SourceUpdateStarted': {
       if (state.status !== 'deployed') return state;
-      const { startedAt, ...next } = event.data;
-      return { status: 'updating', source: state.source, next, since: startedAt };
+      const { startedAt, workflowChange: _, ...next } = event.data;
+      return { status: 'updating', source: state.source, next, since: startedAt, ...changeOf(event.data) };
     }
     case 'SourceUpdated': {
       if (state.status !== 'updating') return state;
@@ -227,7 +252,7 @@ const evolve = (state: SourceState, event: SourceEvent): SourceState => {
     }
     case 'SourceDeletionStarted':
       return state.status === 'deployed'
-        ? { status: 'deleting', source: state.source, since: event.data.startedAt }
+        ? { status: 'deleting', source: state.source, since: event.data.startedAt, ...changeOf(event.data) }
         : state;
     case 'SourceDeletionFailed':
       return state.status === 'deleting' ? { status: 'deployed', source: state.source } : state;

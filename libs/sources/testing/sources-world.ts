@@ -65,6 +65,7 @@ export const sourcesWorld = async () => {
         hookRunner: hooks,
         sourceTopics: topics,
         manualRuns,
+        ownerChanges: { isMade: () => Promise.resolve(false) },
         appEvents,
         endpointUrls: pathEndpointUrls(() => 'http://127.0.0.1:3000/'),
       }),

@@ -18,7 +18,7 @@ export interface PlannedDefinition {
   readonly packageChanges?: PackageChanges;
 }
 
-export interface UpdatePlan {
+export interface DefinitionRequest {
   readonly source: SourceRecord;
   /** A source, not an action. */
   readonly component: DeployableComponent;
@@ -42,7 +42,7 @@ export const planDefinition = ({
   emitOnDeploy,
   appOf,
   now,
-}: UpdatePlan): PlannedDefinition => {
+}: DefinitionRequest): PlannedDefinition => {
   const plan = planProps({
     props: withDynamicProps(component.configurableProps, dynamicProps),
     componentWarnings: component.warnings,
