@@ -3,8 +3,16 @@ import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
 import { flagFromText } from '#libs/http/from-text.js';
 import { Meaning } from '#libs/http/meaning.js';
 
+export class IgnoreHookErrorsDto {
+  @Meaning('Whether a failing deactivate hook of a source of the workflow does not keep the change; false by default')
+  @IsOptional()
+  @Transform(flagFromText)
+  @IsBoolean()
+  ignore_hook_errors?: boolean;
+}
+
 /** What may stand beside a definition, and in the query. */
-export class BesideDto {
+export class BesideDto extends IgnoreHookErrorsDto {
   @Meaning('Whether warnings are errors')
   @IsOptional()
   @Transform(flagFromText)

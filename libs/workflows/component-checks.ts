@@ -7,7 +7,8 @@ import { type JsonObject } from './domain/check-shape.js';
 import { isImport, objectIn, stepsOf, textIn, triggersOf, unresolved } from './domain/definition-rules.js';
 import { propsWithExpressions } from './domain/expression-texts.js';
 import { type FaultCode, type Findings, type Path } from './domain/findings.js';
-import { pinOf, storedPropsOf, type StoredVersion } from './domain/stored-version.js';
+import { pinOf, type PropOwner, storedPropsOf, type StoredVersion } from './domain/stored-version.js';
+import { namedTriggers } from './domain/triggers.js';
 import { readUses } from './domain/uses.js';
 
 interface User {
@@ -15,8 +16,7 @@ interface User {
   readonly uses: string;
   readonly props: JsonObject;
   readonly kind: DeployableComponent['kind'];
-  /** Of a step. */
-  readonly namespace?: string | undefined;
+  readonly owner: PropOwner;
 }
 
 interface Checked {
@@ -72,7 +72,7 @@ export class ComponentChecks {
   }
 
   private checkProps(
-    { path, props, kind, namespace }: User,
+    { path, props, kind, owner }: User,
     component: DeployableComponent,
     { definition, workspaceId, before }: Checked,
     found: Findings,
@@ -85,7 +85,7 @@ export class ComponentChecks {
     const isLiteral = (name: string): boolean => !open.has(name);
     const declared = component.configurableProps.filter(({ name }) => isLiteral(name));
     const literal = Object.fromEntries(Object.entries(props).filter(([name]) => isLiteral(name)));
-    const stored = storedPropsOf(before, namespace, literal);
+    const stored = storedPropsOf(before, owner, literal);
     const { faults, warnings } = this.props.check(declared, literal, workspaceId, stored);
     for (const fault of faults) tellFault(fault, place, isImport(definition), found);
     for (const { code, message, path: where } of warnings) {
@@ -115,18 +115,19 @@ const otherKind = ({ kind }: DeployableComponent, wanted: User['kind']): string 
     : `the component is ${kind === 'source' ? 'a source' : 'an action'}, not of type ${wanted}`;
 
 const usersIn = (definition: JsonObject): readonly User[] => [
-  ...triggersOf(definition).flatMap(([i, trigger]) =>
-    trigger['type'] === 'source' ? userOf(trigger, ['triggers', i], 'source') : [],
+  ...namedTriggers(definition).flatMap(([i, trigger, name]) =>
+    trigger['type'] === 'source' ? userOf(trigger, ['triggers', i], 'source', { trigger: name }) : [],
   ),
   ...stepsOf(definition).flatMap(([i, step]) =>
-    readUses(textIn(step, 'uses') ?? './').kind === 'file' ? [] : userOf(step, ['steps', i], 'action'),
+    readUses(textIn(step, 'uses') ?? './').kind === 'file'
+      ? []
+      : userOf(step, ['steps', i], 'action', { step: textIn(step, 'namespace') }),
   ),
 ];
 
-const userOf = (value: JsonObject, path: Path, kind: User['kind']): readonly User[] => {
+const userOf = (value: JsonObject, path: Path, kind: User['kind'], owner: PropOwner): readonly User[] => {
   const uses = textIn(value, 'uses');
-  const namespace = textIn(value, 'namespace');
-  return uses === undefined ? [] : [{ path, uses, kind, namespace, props: objectIn(value, 'props') }];
+  return uses === undefined ? [] : [{ path, uses, kind, owner, props: objectIn(value, 'props') }];
 };
 
 /** The timer of a trigger, as a prop of a source. */

@@ -17,6 +17,7 @@ import { type PinnedComponent, type StoredVersion } from './domain/stored-versio
 import { planTriggers } from './domain/triggers.js';
 import { type Deployment, type WorkflowRecord } from './domain/workflow.js';
 import { StepPlans } from './plan-steps.js';
+import { type SourcesPlan, TriggerSources } from './trigger-sources.js';
 import { TRIGGER_REFERENCES, type TriggerReferences } from './ports.js';
 import { type DeployedStep, type WorkflowTrigger } from './published.js';
 
@@ -32,6 +33,8 @@ export interface PlannedVersion {
   readonly triggers: readonly WorkflowTrigger[];
   readonly steps: readonly DeployedStep[];
   readonly components: readonly PinnedComponent[];
+  readonly sources: SourcesPlan['sources'];
+  readonly storedSources: StoredVersion['sources'];
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
   readonly warnings: readonly Warning[];
   keep(): Promise<void>;
@@ -54,6 +57,7 @@ export class Deployments {
   constructor(
     private readonly checks: DefinitionChecks,
     private readonly stepPlans: StepPlans,
+    private readonly triggerSources: TriggerSources,
     @Inject(TRIGGER_REFERENCES) private readonly references: TriggerReferences,
     @Inject(BLOBS) private readonly blobs: BlobStore,
     @Inject(VAULT) private readonly vault: Vault,
@@ -96,13 +100,16 @@ export class Deployments {
       workflowId,
       before: before?.workflow.deployed?.triggers ?? [],
       newKey: () => `e${randomKey(15)}`,
+      newSourceId: () => newId('dc', this.clock.now()),
       newAuth: newBearerAuth,
       matches: bearerMatches,
       now: this.clock.now(),
     });
     if (triggers.faults.length > 0) throw await this.checks.invalid(given, triggers.faults);
-    const { definition } = triggers;
     const { components } = checked;
+    const { sources: wanted, definition: plain } = triggers;
+    const owned = await this.triggerSources.plan({ wanted, definition: plain, components, before, refresh, context });
+    const { definition, sources, stored: storedSources } = owned;
     const plan = await this.stepPlans.plan({
       workflowId,
       definition,
@@ -112,14 +119,17 @@ export class Deployments {
       context,
       built,
     });
-    if (plan.faults.length > 0) throw await this.checks.invalid(given, plan.faults);
+    const faults = [...owned.faults, ...plan.faults];
+    if (faults.length > 0) throw await this.checks.invalid(given, faults);
     return {
       definition: { ...definition, steps: plan.plain },
       triggers: triggers.triggers,
       steps: plan.steps,
       components: plan.components,
+      sources,
+      storedSources,
       secrets: plan.secrets,
-      warnings: once([...checked.warnings, ...plan.warnings]),
+      warnings: once([...checked.warnings, ...owned.warnings, ...plan.warnings]),
       keep: () => plan.keep(),
     };
   }
@@ -134,13 +144,13 @@ export class Deployments {
     planned: PlannedVersion,
     context: CommandContext,
   ): Promise<{ readonly deployment: Deployment; readonly stored: StoredVersion }> {
-    const { definition, triggers, steps, components, secrets } = planned;
+    const { definition, triggers, steps, components, storedSources: sources, secrets } = planned;
     await planned.keep();
     for (const { ref, text } of secrets) await this.vault.put(ref, context.workspaceId, text);
     const deploymentId = newId('d', this.clock.now());
     const settings = settingsOf(definition);
     const deployed = { workflowId, deploymentId, version, settings, steps };
-    const stored: StoredVersion = { deployed, definition, components };
+    const stored: StoredVersion = { deployed, definition, components, sources };
     const versionHash = await this.blobs.put(JSON.stringify(stored));
     const { userId } = context.actor;
     const deployment = { deploymentId, userId, settings, triggers, versionHash, secretRefs: secretRefsOf(steps) };
@@ -157,7 +167,8 @@ const once = (warnings: readonly Warning[]): readonly Warning[] => [
 export const isInForce = (planned: PlannedVersion, { workflow, stored }: VersionInForce): boolean =>
   sameJson(planned.definition, stored.definition) &&
   sameJson(planned.triggers, workflow.deployed?.triggers) &&
-  sameJson(planned.steps, stored.deployed.steps);
+  sameJson(planned.steps, stored.deployed.steps) &&
+  planned.sources.every((source) => !('isChanged' in source) || !source.isChanged);
 
 export const readVersion = async (blobs: Pick<BlobStore, 'get'>, hash: string): Promise<StoredVersion> => {
   const text = await blobs.get(hash);

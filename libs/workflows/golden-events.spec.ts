@@ -41,6 +41,9 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => voi
     expect(after('WorkflowCreated', 'WorkflowDeployed.listening')).toMatchObject({
       workflow: { deployed: { triggers: [{ kind: 'event', emitterId: 'dc_*' }, { kind: 'source' }] } },
     });
+    expect(after('WorkflowCreated', 'WorkflowDeployed.owned')).toMatchObject({
+      workflow: { deployed: { triggers: [{ kind: 'event' }, { kind: 'source', isOwned: true }] } },
+    });
     expect(after('WorkflowCreated', 'WorkflowDeployed.timer')).toMatchObject({
       workflow: { switchedAt: createdAt, deployed: { triggers: [{ kind: 'timer', overlap: 'skip' }] } },
     });

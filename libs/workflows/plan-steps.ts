@@ -7,7 +7,6 @@ import {
   withDynamicProps,
 } from '#libs/components/published.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { CLOCK, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
@@ -30,6 +29,7 @@ import { type RetryPolicy, stepIdOf } from '#libs/workflow-runs/run-plan.js';
 import { numberIn, textsIn } from './domain/settings.js';
 import { type PinnedComponent, pinOf, storedPropsOf, type StoredVersion } from './domain/stored-version.js';
 import { readUses } from './domain/uses.js';
+import { authorsFault, masked, withKnownAccounts } from './plan-props.js';
 import { type DeployedStep } from './published.js';
 
 export interface StepPlan {
@@ -123,11 +123,11 @@ export class StepPlans {
     const open = propsWithExpressions(given);
     const isLiteral = ([name]: readonly [string, unknown]): boolean => !open.has(name);
     const literal = Object.fromEntries(Object.entries(given).filter(isLiteral));
-    const stored = storedPropsOf(before, textIn(step, 'namespace'), literal);
+    const stored = storedPropsOf(before, { step: textIn(step, 'namespace') }, literal);
     try {
       const component = await this.componentOf(step, request);
-      if (isImport(definition)) this.dropUnknownAccounts(component, literal, context.workspaceId);
-      const configured = { props: literal, dynamicPropsId: undefined, stored, open };
+      const props = isImport(definition) ? withKnownAccounts(component, literal, context, this.checks) : literal;
+      const configured = { props, dynamicPropsId: undefined, stored, open };
       const plan = await this.plans.plan(component, configured, this.clock.now(), context);
       const place = pathText([...path, 'props']);
       return {
@@ -139,8 +139,7 @@ export class StepPlans {
         keep: () => component.keep(),
       };
     } catch (error) {
-      if (error instanceof DomainError && FAULTS.test(error.code)) return [faultOf(error, step, path)];
-      throw error;
+      return [authorsFault(error, path, textIn(step, 'code') === undefined ? 'uses' : 'code')];
     }
   }
 
@@ -169,30 +168,7 @@ export class StepPlans {
     built.push(component);
     return component;
   }
-
-  /** An imported step runs without its account (docs/reference/workflows.md#import-rule). */
-  private dropUnknownAccounts(
-    { configurableProps }: ResolvedComponent,
-    literal: Record<string, unknown>,
-    workspaceId: string,
-  ): void {
-    const apps = configurableProps.filter(({ name, type }) => type === 'app' && Object.hasOwn(literal, name));
-    const { faults } = this.checks.check(apps, literal, workspaceId);
-    for (const { kind, prop } of faults) if (kind === 'unknown_account' && prop !== undefined) delete literal[prop];
-  }
 }
-
-/** Refusals of what an author wrote. */
-const FAULTS = /^(?:component\.|source\.(?:invalid|missing)_prop$|request\.invalid_parameter$)/;
-
-const faultOf = ({ code, message, details = {} }: DomainError, step: JsonObject, path: Path): Fault => {
-  const prop = details['prop'];
-  if (typeof prop === 'string')
-    return { path: [...path, 'props', prop], code: code === 'source.missing_prop' ? 'required' : 'type', message };
-  if (!code.startsWith('component.') || code === 'component.additional_props_failed')
-    return { path: [...path, 'props'], code: 'type', message };
-  return { path: [...path, textIn(step, 'code') === undefined ? 'uses' : 'code'], code: 'syntax', message };
-};
 
 /** A step that the version in force has with the same component and props. Only what surrounds its call may differ. */
 const unchangedStep = (step: JsonObject, { workflowId, definition, before }: StepRequest): PlannedStep | undefined => {
@@ -276,16 +252,3 @@ const pinned = ({
   codeHash,
   configurableProps,
 }: ResolvedComponent): PinnedComponent => ({ id, key, version, description, codeHash, configurableProps });
-
-/** The step with masks in the place of its secrets. */
-const masked = (step: JsonObject, { props }: SourceDefinition): JsonObject => {
-  const given = objectIn(step, 'props');
-  const shown = Object.fromEntries(
-    props.flatMap((planned) => {
-      if (!Object.hasOwn(given, planned.prop)) return [];
-      if (planned.kind === 'secret') return [[planned.prop, SECRET_MASK]];
-      return planned.kind === 'request' ? [[planned.prop, planned.value]] : [];
-    }),
-  );
-  return Object.keys(shown).length === 0 ? step : { ...step, props: { ...given, ...shown } };
-};

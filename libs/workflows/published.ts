@@ -80,6 +80,8 @@ export interface ListeningTrigger {
   /** `sub_…`, derived from workflow, kind and name, so the same over versions. */
   readonly subscriptionId: string;
   readonly name: string;
+  /** The source belongs to the workflow, which deployed it for this trigger. */
+  readonly isOwned?: true;
   /** As of a subscription. A source is its own emitter. */
   readonly emitterId: string;
   /** Name of the channel; empty for the default one. */
@@ -92,6 +94,10 @@ export type WorkflowTrigger = HttpTrigger | TimerTrigger | CallTrigger | Listeni
 
 export const isListening = (trigger: WorkflowTrigger): trigger is ListeningTrigger =>
   trigger.kind === 'event' || trigger.kind === 'source';
+
+/** A trigger whose source belongs to the workflow. */
+export const ownsSource = (trigger: WorkflowTrigger): trigger is ListeningTrigger =>
+  isListening(trigger) && trigger.isOwned === true;
 
 /** What an owner may change without a new version. */
 export interface WorkflowFace {

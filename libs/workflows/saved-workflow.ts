@@ -13,6 +13,7 @@ export interface Beside {
   readonly active?: boolean | undefined;
   readonly refresh?: boolean | undefined;
   readonly cancel_runs?: boolean | undefined;
+  readonly ignore_hook_errors?: boolean | undefined;
   readonly managed_by?: string | null | undefined;
 }
 

@@ -4,6 +4,7 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { BLOBS, CLOCK } from '#libs/kernel/tokens.js';
 import { warned, type Warned } from '#libs/kernel/warning.js';
+import { SOURCE_RECORDS, type SourceRecords } from '#libs/sources/published.js';
 import { readVersion } from './deployments.js';
 import { type StoredVersion } from './domain/stored-version.js';
 import {
@@ -27,13 +28,14 @@ export class ShownWorkflows {
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
     @Inject(TIMER_SCHEDULES) private readonly schedules: TimerSchedules,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(SOURCE_RECORDS) private readonly sources: SourceRecords,
     @Inject(WORKFLOW_SUBSCRIPTIONS) private readonly subscriptions: WorkflowSubscriptions,
   ) {}
 
   /** As the read models know it. */
   async read(shown: ShownWorkflow, versionHash: string): Promise<WorkflowReply> {
     const stored = await this.version(versionHash);
-    return this.reply(shown, stored, await this.subscriptions.of(shown.workflow.workflowId));
+    return this.reply(shown, stored, await this.subscriptions.of(shown.workflow.workflowId), 'read_model');
   }
 
   version(hash: string): Promise<StoredVersion> {
@@ -47,7 +49,7 @@ export class ShownWorkflows {
     const owned = (deployed?.triggers ?? [])
       .filter(isListening)
       .map(({ subscriptionId: id, ...events }) => ({ id, ...events, isOwned: true }));
-    const reply = await this.reply(saved, saved.stored, [...owned, ...others]);
+    const reply = await this.reply(saved, saved.stored, [...owned, ...others], 'log');
     return new Changed(saved.position, warned(reply, saved.warnings));
   }
 
@@ -55,10 +57,14 @@ export class ShownWorkflows {
     shown: ShownWorkflow,
     stored: StoredVersion,
     heard: readonly HeardEvents[],
+    sourcesFrom: 'log' | 'read_model',
   ): Promise<WorkflowReply> {
     const codes = await codesOf(stored, this.blobs);
-    const { active, switchedAt } = shown.workflow;
+    const { active, switchedAt, deployed } = shown.workflow;
+    const sourceIds = (deployed?.triggers ?? []).flatMap((each) => (each.kind === 'source' ? [each.emitterId] : []));
+    const sources = await this.sources.of(sourceIds, shown.workspaceId, sourcesFrom);
     return workflowReply(shown, stored, heard, codes, {
+      sourceOf: (id) => sources.get(id) ?? {},
       urlOf: (key) => this.urls.urlOf(key),
       nextTickOf: (timer) =>
         active ? this.schedules.next(timer, ticksSince(timer, switchedAt), this.clock.now()) : undefined,

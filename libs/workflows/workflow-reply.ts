@@ -119,6 +119,8 @@ export const listedWorkflowReply = (shown: ShownWorkflow): ListedWorkflowReply =
 
 /** What a trigger shows beside its definition. */
 export interface TriggerFacts {
+  /** Its fields, empty for one that is gone. */
+  readonly sourceOf: (id: string) => Readonly<Record<string, unknown>>;
   readonly urlOf: (key: string) => string;
   /** Epoch milliseconds. Undefined for a timer that does not tick. */
   readonly nextTickOf: (trigger: TimerTrigger) => number | undefined;
@@ -175,7 +177,7 @@ const shownSettings = (settings: WorkflowSettings, active: boolean): Readonly<Re
 
 const shownTrigger = (
   trigger: WorkflowTrigger,
-  { urlOf, nextTickOf }: TriggerFacts,
+  { sourceOf, urlOf, nextTickOf }: TriggerFacts,
 ): Readonly<Record<string, unknown>> => {
   switch (trigger.kind) {
     case 'http':
@@ -194,8 +196,11 @@ const shownTrigger = (
       const { kind: type, name, subscriptionId: id, emitterId: emitter_id, eventName: event_name, filter } = trigger;
       return { type, name, id, emitter_id, event_name, filter };
     }
-    case 'source':
-      return { type: trigger.kind, name: trigger.name, id: trigger.emitterId, event_name: trigger.eventName };
+    case 'source': {
+      const { kind: type, name, emitterId: id, eventName: event_name } = trigger;
+      // The name is that of the trigger.
+      return { ...sourceOf(id), type, name, id, event_name };
+    }
     case 'timer':
       return {
         type: trigger.kind,

@@ -40,6 +40,7 @@ import {
 } from './ports.js';
 import { type WorkflowTopics } from './published.js';
 import { ShownWorkflows } from './shown-workflows.js';
+import { TriggerSources } from './trigger-sources.js';
 import { UpdateWorkflowController } from './update-workflow/update-workflow.controller.js';
 import { UpdateWorkflowHandler } from './update-workflow/update-workflow.handler.js';
 import { ValidateWorkflowController } from './validate-workflow/validate-workflow.controller.js';
@@ -80,6 +81,7 @@ export interface WorkflowsPorts {
   providers: [
     DefinitionChecks,
     StepPlans,
+    TriggerSources,
     Deployments,
     ExternalIds,
     LocateWorkflow,

@@ -172,10 +172,10 @@ describe('a workflow', () => {
     expect(JSON.stringify(history)).not.toMatch(/keyHash":"[0-9a-f]{64}/);
   });
 
-  // docs/reference/workflows.md#trigger-not-run
-  it('is refused with a trigger that would not start it', async () => {
+  // docs/reference/workflows.md#trigger-source
+  it('is refused with a file as the source of a trigger', async () => {
     const reply = await post(definition({ triggers: [{ type: 'source', uses: './x' }] }));
-    expect(reply.status).toBe(400);
+    expect(faultsOf(reply)).toEqual(['triggers[0].uses unresolved']);
   });
 
   // docs/reference/workflows.md#workflow-lists

@@ -6,12 +6,13 @@ import { newId } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { checkRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
+import { OWNED_SOURCES, type OwnedSources } from '#libs/sources/published.js';
 import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js';
 import { Deployments, type PlannedVersion } from '../deployments.js';
 import { type JsonObject } from '../domain/check-shape.js';
 import { textIn } from '../domain/definition-rules.js';
 import { workflowDecider } from '../domain/workflow.js';
-import { ExternalIds, externalIdTaken, stepOf } from '../external-ids.js';
+import { ExternalIds, externalIdTaken } from '../external-ids.js';
 import { type WorkflowLimits } from '../limits.js';
 import { WORKFLOW_TOPICS } from '../ports.js';
 import { type WorkflowTopics } from '../published.js';
@@ -44,6 +45,7 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
     private readonly checks: DefinitionChecks,
     private readonly deployments: Deployments,
     private readonly externalIds: ExternalIds,
+    @Inject(OWNED_SOURCES) private readonly owned: OwnedSources,
     @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
@@ -84,7 +86,6 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
     planned: PlannedVersion,
     { definition, beside, externalId, context }: Creation,
   ): Promise<SavedWorkflow> {
-    const { deployment, stored } = await this.deployments.store(workflowId, 1, planned, context);
     const face = {
       name: externalId ?? '',
       description: null,
@@ -94,11 +95,16 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
       ...givenFace(definition, beside),
     };
     const { userId } = context.actor;
-    // Before anyone can learn its addresses.
-    await this.topics.create(workflowId);
-    const command = { type: 'Create', workflowId, userId, face, deployment, now: this.clock.now() } as const;
-    const result = await this.handle(workflowDecider, workflowId, command, stepOf(context));
-    return savedWorkflow(result, { stored, warnings: planned.warnings, workspaceId: context.workspaceId });
+    const { sources, warnings } = planned;
+    const change = { workflowId, sources, removed: [], active: face.active, ignoreHookErrors: false, context };
+    return this.owned.carryOut(change, async (step) => {
+      const { deployment, stored } = await this.deployments.store(workflowId, 1, planned, context);
+      // Before anyone can learn its addresses.
+      await this.topics.create(workflowId);
+      const command = { type: 'Create', workflowId, userId, face, deployment, now: this.clock.now() } as const;
+      const result = await this.handle(workflowDecider, workflowId, command, step);
+      return savedWorkflow(result, { stored, warnings, workspaceId: context.workspaceId });
+    });
   }
 
   private mustHaveRoom(workspaceId: string): Promise<void> {

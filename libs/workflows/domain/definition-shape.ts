@@ -166,6 +166,10 @@ export const DEFINITION_AND_BESIDE: ObjectShape = object({
   active: field(flag, 'As in `settings`'),
   refresh: field(flag, 'Whether pinned components are looked for anew'),
   cancel_runs: field(flag, 'With `active: false` in a change: whether every unfinished run is cancelled'),
+  ignore_hook_errors: field(
+    flag,
+    'In a change: whether a failing deactivate hook of a source does not keep the change',
+  ),
   managed_by: field(text(255), 'The program that keeps the workflow', { nullable: true }),
   draft: field(flag, 'Whether to save a draft', { unsupported: `drafts are not available: ${NEXT}` }),
   workspace_id: field(text(200), 'The workspace of the request'),

@@ -96,6 +96,7 @@ describe('triggers', () => {
   const request: TriggerRequest = {
     workflowId: 'p_1',
     before: [],
+    newSourceId: () => 'dc_1',
     newKey: () => `e${keys++}`,
     newAuth: (token) => ({ salt: 's', keyHash: `hash of ${token}` }),
     matches: ({ keyHash }, token) => keyHash === `hash of ${token}`,

@@ -1,5 +1,5 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
-import { type PlannedProp } from '#libs/sources/published.js';
+import { type PlannedProp, type SourceDefinition } from '#libs/sources/published.js';
 import { type DeployedVersion } from '../published.js';
 import { type JsonObject } from './check-shape.js';
 import { stepsOf, textIn } from './definition-rules.js';
@@ -21,23 +21,40 @@ export interface StoredVersion {
   readonly definition: JsonObject;
   /** In the order of the steps. */
   readonly components: readonly PinnedComponent[];
+  /** The sources of its own that the version deployed. */
+  readonly sources: readonly StoredSource[];
 }
 
-/** Id of the component to which a step with this `uses` is pinned. Undefined when no step has it. */
+export interface StoredSource {
+  /** Name of the trigger. */
+  readonly trigger: string;
+  readonly uses: string;
+  readonly definition: SourceDefinition;
+}
+
+/** Id of the component to which a step or trigger with this `uses` is pinned. Undefined when none has it. */
 export const pinOf = (version: StoredVersion | undefined, uses: string): string | undefined => {
+  const source = version?.sources.find((each) => each.uses === uses);
+  if (source) return source.definition.componentId;
   const [at] = stepsOf(version?.definition ?? {}).find(([, step]) => textIn(step, 'uses') === uses) ?? [];
   return at === undefined ? undefined : version?.components[at]?.id;
 };
 
+/** A step by its namespace, or a source of the workflow by the name of its trigger. */
+export type PropOwner = { readonly step: string | undefined } | { readonly trigger: string };
+
 /**
- * The planned props of a step, of those that are given. A definition replaces the former one, so it keeps nothing of a
- * prop that it leaves out. Undefined for a new step.
+ * The planned props of a step or source, of those that are given. A definition replaces the former one, so it keeps
+ * nothing of a prop that it leaves out. Undefined for a new one.
  */
 export const storedPropsOf = (
   version: StoredVersion | undefined,
-  namespace: string | undefined,
+  owner: PropOwner,
   given: JsonObject,
-): readonly PlannedProp[] | undefined =>
-  version?.deployed.steps
-    .find((step) => step.namespace === namespace)
-    ?.definition.props.filter(({ prop }) => Object.hasOwn(given, prop));
+): readonly PlannedProp[] | undefined => {
+  const known =
+    'step' in owner
+      ? version?.deployed.steps.find(({ namespace }) => namespace === owner.step)
+      : version?.sources.find(({ trigger }) => trigger === owner.trigger);
+  return known?.definition.props.filter(({ prop }) => Object.hasOwn(given, prop));
+};

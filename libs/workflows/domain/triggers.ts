@@ -4,6 +4,7 @@ import {
   type BearerAuth,
   type HttpTrigger,
   type ListeningTrigger,
+  ownsSource,
   type TimerTrigger,
   type WorkflowTrigger,
 } from '../published.js';
@@ -12,8 +13,21 @@ import { objectIn, textIn, triggersOf } from './definition-rules.js';
 import { type FaultCode, type Path } from './findings.js';
 import { numberIn } from './settings.js';
 
+/** A source that a trigger asks the workflow to deploy. */
+export interface WantedTriggerSource {
+  /** Index among the triggers. */
+  readonly at: number;
+  readonly trigger: string;
+  readonly sourceId: string;
+  /** No version before had it. */
+  readonly isNew: boolean;
+  readonly uses: string;
+  readonly props: JsonObject;
+}
+
 export interface TriggerPlan {
   readonly triggers: readonly WorkflowTrigger[];
+  readonly sources: readonly WantedTriggerSource[];
   /** The definition with masks in the place of tokens. */
   readonly definition: JsonObject;
   readonly faults: readonly { readonly path: Path; readonly code: FaultCode; readonly message: string }[];
@@ -22,11 +36,12 @@ export interface TriggerPlan {
 export interface TriggerRequest {
   readonly workflowId: string;
   /**
-   * Of the version in force. A trigger of the same name keeps its key, its token when the mask is given, and the place of
-   * its ticks while its schedule stays.
+   * Of the version in force. A trigger of the same name keeps its key, its own source, its token when the mask is given,
+   * and the place of its ticks while its schedule stays.
    */
   readonly before: readonly WorkflowTrigger[];
   readonly newKey: () => string;
+  readonly newSourceId: () => string;
   readonly newAuth: (token: string) => BearerAuth;
   readonly matches: (auth: BearerAuth, token: string) => boolean;
   /** Epoch milliseconds. */
@@ -36,11 +51,9 @@ export interface TriggerRequest {
 /** The triggers of a plain definition. */
 export const planTriggers = (definition: JsonObject, request: TriggerRequest): TriggerPlan => {
   const faults: TriggerPlan['faults'][number][] = [];
-  const taken = new Set(triggersOf(definition).flatMap(([, trigger]) => textIn(trigger, 'name') ?? []));
-  const triggers = triggersOf(definition).flatMap(([i, trigger]): readonly WorkflowTrigger[] => {
+  const sources: WantedTriggerSource[] = [];
+  const triggers = namedTriggers(definition).flatMap(([i, trigger, name]): readonly WorkflowTrigger[] => {
     const kind = textIn(trigger, 'type') ?? '';
-    const name = textIn(trigger, 'name') ?? freeName(kind, taken);
-    taken.add(name);
     switch (kind) {
       case 'http': {
         const before = request.before.find((each) => each.kind === 'http' && each.name === name);
@@ -57,14 +70,16 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
         return [{ kind, name }];
       case 'event':
         return [planListening(kind, trigger, name, request.workflowId)];
-      case 'source':
-        if (textIn(trigger, 'id') !== undefined) return [planListening(kind, trigger, name, request.workflowId)];
-        faults.push({
-          path: ['triggers', i, 'uses'],
-          code: 'unsupported',
-          message: 'this server does not deploy sources of workflows yet: deploy the source, and give its id',
-        });
-        return [];
+      case 'source': {
+        const uses = textIn(trigger, 'uses');
+        const listening = planListening(kind, trigger, name, request.workflowId);
+        if (uses === undefined) return [listening];
+        const known = request.before.filter(ownsSource).find((each) => each.name === name)?.emitterId;
+        const sourceId = known ?? request.newSourceId();
+        const props = objectIn(trigger, 'props');
+        sources.push({ at: i, trigger: name, sourceId, isNew: known === undefined, uses, props });
+        return [{ ...listening, emitterId: sourceId, isOwned: true }];
+      }
       default:
         // Nothing of it may be accepted and ignored.
         faults.push({
@@ -75,7 +90,7 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
         return [];
     }
   });
-  return { triggers, faults, definition: withMasks(definition) };
+  return { triggers, sources, faults, definition: withMasks(definition) };
 };
 
 const planTimer = (trigger: JsonObject, name: string, { workflowId, before, now }: TriggerRequest): TimerTrigger => {
@@ -151,6 +166,19 @@ const planHttp = (
         : null,
     auth: token === undefined ? null : isKept ? known : newAuth(token),
   };
+};
+
+/** The triggers, with the names of those that have none given. */
+export const namedTriggers = (
+  definition: JsonObject,
+): readonly (readonly [index: number, trigger: JsonObject, name: string])[] => {
+  const triggers = triggersOf(definition);
+  const taken = new Set(triggers.flatMap(([, trigger]) => textIn(trigger, 'name') ?? []));
+  return triggers.map(([i, trigger]) => {
+    const name = textIn(trigger, 'name') ?? freeName(textIn(trigger, 'type') ?? '', taken);
+    taken.add(name);
+    return [i, trigger, name];
+  });
 };
 
 /** `http`, then `http_2`, `http_3`. */

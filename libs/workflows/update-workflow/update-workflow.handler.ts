@@ -5,6 +5,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { type Warning } from '#libs/kernel/warning.js';
+import { OWNED_SOURCES, type OwnedSources, type OwnedSourcesChange } from '#libs/sources/published.js';
 import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js';
 import { Deployments, isInForce, type PlannedVersion, type VersionInForce } from '../deployments.js';
 import { type JsonObject } from '../domain/check-shape.js';
@@ -17,6 +18,7 @@ import {
   type WorkflowRecord,
 } from '../domain/workflow.js';
 import { ExternalIds, externalIdTaken, stepOf } from '../external-ids.js';
+import { ownedSourcesOf } from '../trigger-sources.js';
 import { type Beside, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
 
 export class UpdateWorkflow extends Command<SavedWorkflow> {
@@ -36,13 +38,14 @@ interface Change {
   readonly changes: Changes;
   /** The version to deploy. Undefined when the one in force stays. */
   readonly planned: PlannedVersion | undefined;
+  readonly ignoreHookErrors: boolean;
   readonly warnings: readonly Warning[];
 }
 
 /**
  * Replaces the definition, or changes what is given (docs/reference/workflows.md#update). Throws
  * workflow.invalid_definition, workflow.not_found, workflow.busy, workflow.external_id_taken,
- * request.missing_parameter.
+ * request.missing_parameter, source.hook_failed.
  */
 @CommandHandler(UpdateWorkflow)
 export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
@@ -50,6 +53,7 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     private readonly checks: DefinitionChecks,
     private readonly deployments: Deployments,
     private readonly externalIds: ExternalIds,
+    @Inject(OWNED_SOURCES) private readonly owned: OwnedSources,
     @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -84,7 +88,8 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     const request = { workflowId, given, checked, before, refresh, context };
     return this.deployments.planned(request, (planned) => {
       const changes = { description: null, ...givenFace(definition, beside), ...cancelsRuns(definition, beside) };
-      const change = { changes, planned: isInForce(planned, before) ? undefined : planned };
+      const ignoreHookErrors = ignoresHookErrors(definition, beside);
+      const change = { changes, planned: isInForce(planned, before) ? undefined : planned, ignoreHookErrors };
       return this.carriedOut(workflowId, { ...change, warnings: planned.warnings }, before, context);
     });
   }
@@ -105,23 +110,26 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
         'nothing to change: give steps for a whole definition, or one of name, description, external_id, active, managed_by and settings',
         { field: 'steps' },
       );
-    if (settings === undefined) return { changes, planned: undefined, warnings };
-    const { deployed, components } = before.stored;
+    const ignoreHookErrors = ignoresHookErrors(definition, beside);
+    if (settings === undefined) return { changes, planned: undefined, ignoreHookErrors, warnings };
+    const { deployed, components, sources: storedSources } = before.stored;
     const planned: PlannedVersion = {
       definition: settings,
       triggers: before.workflow.deployed?.triggers ?? [],
       steps: deployed.steps,
       components,
+      sources: ownedSourcesOf(before.workflow),
+      storedSources,
       secrets: [],
       warnings,
       keep: () => Promise.resolve(),
     };
-    return { changes, planned: isInForce(planned, before) ? undefined : planned, warnings };
+    return { changes, planned: isInForce(planned, before) ? undefined : planned, ignoreHookErrors, warnings };
   }
 
   private async carriedOut(
     workflowId: string,
-    { changes, planned, warnings }: Change,
+    { changes, planned, ignoreHookErrors, warnings }: Change,
     { workflow, stored }: VersionInForce,
     context: CommandContext,
   ): Promise<SavedWorkflow> {
@@ -131,17 +139,18 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
       if (holder !== workflowId) throw externalIdTaken(externalId, holder);
     }
     const { workspaceId } = context;
-    const saved = planned
-      ? await this.deployed(workflowId, planned, changes, workflow, context)
-      : savedWorkflow(
-          await this.handle(
-            workflowDecider,
-            workflowId,
-            { type: 'Change', changes, now: this.clock.now() },
-            stepOf(context),
-          ),
-          { stored, warnings, workspaceId },
-        );
+    const saved = await this.owned.carryOut(
+      { workflowId, ...sourcesAfter(workflow, planned, changes), ignoreHookErrors, context },
+      async (step) => {
+        if (planned) return this.deployed(workflowId, planned, changes, workflow, step);
+        const command = { type: 'Change', changes, now: this.clock.now() } as const;
+        return savedWorkflow(await this.handle(workflowDecider, workflowId, command, step), {
+          stored,
+          warnings,
+          workspaceId,
+        });
+      },
+    );
     if (workflow.externalId !== null && workflow.externalId !== externalId)
       await this.externalIds.release(workflow.externalId, workflowId, context);
     return saved;
@@ -152,15 +161,30 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     planned: PlannedVersion,
     changes: Changes,
     workflow: WorkflowRecord,
-    context: CommandContext,
+    step: CommandContext,
   ): Promise<SavedWorkflow> {
     const basedOn = workflow.deployed?.version ?? 0;
-    const { deployment, stored } = await this.deployments.store(workflowId, basedOn + 1, planned, context);
+    const { deployment, stored } = await this.deployments.store(workflowId, basedOn + 1, planned, step);
     const command = { type: 'Deploy', deployment, basedOn, changes, now: this.clock.now() } as const;
-    const result = await this.handle(workflowDecider, workflowId, command, stepOf(context));
-    return savedWorkflow(result, { stored, warnings: planned.warnings, workspaceId: context.workspaceId });
+    const result = await this.handle(workflowDecider, workflowId, command, step);
+    return savedWorkflow(result, { stored, warnings: planned.warnings, workspaceId: step.workspaceId });
   }
 }
+
+/** The workflow's own sources after the change. */
+const sourcesAfter = (
+  workflow: WorkflowRecord,
+  planned: PlannedVersion | undefined,
+  { active = workflow.active }: Changes,
+): Pick<OwnedSourcesChange, 'sources' | 'removed' | 'active'> => {
+  const before = ownedSourcesOf(workflow);
+  const { sources = before } = planned ?? {};
+  const removed = before.filter((each) => !sources.some(({ sourceId }) => sourceId === each.sourceId));
+  return { sources, removed, active };
+};
+
+const ignoresHookErrors = (definition: JsonObject, beside: Beside): boolean =>
+  definition['ignore_hook_errors'] === true || beside.ignore_hook_errors === true;
 
 /** Whether the request cancels runs. Throws request.invalid_parameter when it leaves the workflow active. */
 const cancelsRuns = (definition: JsonObject, beside: Beside): Pick<Changes, 'cancelsRuns'> => {
