@@ -32,7 +32,8 @@ interface Parts {
 
 interface Workflow {
   readonly id: string;
-  readonly triggers: readonly { readonly key: string }[];
+  /** An HTTP trigger, and a source of its own. */
+  readonly triggers: readonly [{ readonly key: string }, Source];
 }
 
 /** State of the features of components on an installation that is moved. Each `use` shows that they still work. */
@@ -146,6 +147,7 @@ export class MoveFeatures {
       stored: jsonOf(await this.post(storing)),
       app: await this.newest(hooked, times),
       workflow: jsonOf(await this.hit(workflow, { times })),
+      owned: await this.runOfOwnSource(workflow, times),
       repeatedTokens: this.tokens.asked.filter((token, n) => this.tokens.asked.indexOf(token) !== n),
     };
     const app = { times };
@@ -157,6 +159,7 @@ export class MoveFeatures {
         stored: { n: times },
         app,
         workflow: { twice: 2 * times },
+        owned: [{ times }, 409],
         repeatedTokens: [],
       },
     ];
@@ -246,9 +249,29 @@ export class MoveFeatures {
       await $.respond({ status: 200, body: { twice: 2 * times } });
       if (times === 0) $.flow.delay(3_600_000);
     } }`;
-    const trigger = { type: 'http', response: 'custom' };
-    const body = { name: 'moved', triggers: [trigger], steps: [{ namespace: 'double', code }] };
+    const component_code = `export default {
+      key: 'own-source', name: 'Own', version: '1.0.0', type: 'source', props: { http: '$.interface.http' },
+      run({ body }) { this.$emit({ body }); },
+    }`;
+    await this.api.expect(200, 'POST', '/v1/components', { body: { component_code } });
+    const triggers = [
+      { type: 'http', response: 'custom' },
+      { type: 'source', name: 'own', uses: 'own-source' },
+    ];
+    const body = { name: 'moved', triggers, steps: [{ namespace: 'double', code }] };
     return (await this.api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
+  }
+
+  /** The event of a run that its own source started, and the answer to a deletion of that source. */
+  private async runOfOwnSource({ id, triggers }: Workflow, times: number): Promise<readonly unknown[]> {
+    const [, own] = triggers;
+    await send(endpointOf(this.target, own), { body: { times } });
+    const run = await eventually(`${times} runs by the own source`, async () => {
+      const { body } = await this.api.call<Data<{ id: string }[]>>('GET', `/v1/workflows/${id}/runs?trigger=own`);
+      return body.data.length >= times ? body.data[0] : undefined;
+    });
+    const { data } = await this.api.expect<Data<{ event: { body: unknown } }>>(200, 'GET', `/v1/runs/${run.id}`);
+    return [data.event.body, (await this.api.call('DELETE', `/v1/sources/${own.id}`)).status];
   }
 
   private async runThatWaits(workflow: Workflow): Promise<string> {
@@ -261,7 +284,7 @@ export class MoveFeatures {
   }
 
   private async hit({ triggers }: Workflow, body: object): ReturnType<typeof send> {
-    const answer = await send(`${this.target.url}/h/${triggers[0]?.key}`, { body });
+    const answer = await send(`${this.target.url}/h/${triggers[0].key}`, { body });
     if (answer.status !== 200) throw new Error(`the workflow answered ${answer.status}: ${answer.text}`);
     return answer;
   }
