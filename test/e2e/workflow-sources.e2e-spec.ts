@@ -47,7 +47,10 @@ export default {
   },
   hooks: {
     async deploy() { note(this, 'deploy'); },
-    async activate() { note(this, 'activate'); },
+    async activate() {
+      note(this, 'activate');
+      if (this.note === 'slow') await new Promise((resolve) => setTimeout(resolve, 1_000));
+    },
     async deactivate() { note(this, 'deactivate'); },
   },
   async run({ body }) {
@@ -216,6 +219,39 @@ describe('a source that a workflow owns', () => {
     await order(workflow, 2);
     const hooks = ['deploy', 'activate', 'deactivate', 'activate'];
     expect(await run(workflow, 2)).toMatchObject({ event: { shop: 'x', hooks } });
+  });
+
+  it('is changed by one of two requests at once', async () => {
+    const workflow = await deployed(orders());
+    const replies = await Promise.all(
+      ['y', 'z'].map((shop) =>
+        api.call<ErrorBody>('PUT', `/v1/workflows/${workflow.id}`, {
+          body: definitionOf(orders({ shop, note: 'slow' })),
+        }),
+      ),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(replies.find(({ status }) => status === 409)?.body.code).toBe('workflow_busy');
+    expect(await read(workflow)).toMatchObject({ version: 2 });
+  });
+
+  it('keeps its component until it is looked for anew', async () => {
+    const codeOf = (n: number): string => `export default {
+      key: 'pinned', name: 'Pinned', version: '0.0.${n}', type: 'source', props: { http: '$.interface.http' },
+      run() { this.$emit(${n}); },
+    };`;
+    const save = (n: number) => api.expect(200, 'POST', '/v1/components', { body: { component_code: codeOf(n) } });
+    await save(1);
+    const trigger = { type: 'source', uses: 'pinned' };
+    const workflow = await deployed(trigger);
+    await save(2);
+    expect(await put(workflow, definitionOf(trigger))).toMatchObject({ version: 1 });
+    await order(workflow, 0);
+    expect((await run(workflow, 1)).event).toBe(1);
+    const refreshed = await put(workflow, { ...definitionOf(trigger), refresh: true });
+    expect(refreshed).toMatchObject({ version: 2, triggers: [{ id: firstTrigger(workflow).id }] });
+    await order(workflow, 0);
+    expect((await run(workflow, 2)).event).toBe(2);
   });
 
   it('is deleted in spite of its failing deactivate hook on request only', async () => {

@@ -5,7 +5,7 @@ import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { OWNED_SOURCES, type OwnedSources } from '#libs/sources/published.js';
-import { workflowDecider, workflowNotFound } from '../domain/workflow.js';
+import { busyAsWorkflow, workflowDecider, workflowNotFound } from '../domain/workflow.js';
 import { ExternalIds, stepOf } from '../external-ids.js';
 import { ownedSourcesOf } from '../trigger-sources.js';
 
@@ -39,10 +39,11 @@ export class DeleteWorkflowHandler implements ICommandHandler<DeleteWorkflow> {
     await this.handle(workflowDecider, workflowId, nothing, stepOf(context));
     const removed = ownedSourcesOf(before.workflow);
     const change = { workflowId, sources: [], removed, active: false, ignoreHookErrors, context };
-    const { position } = await this.owned.carryOut(change, async (step) => {
+    const deletion = this.owned.carryOut(change, async (step) => {
       const result = await this.handle(workflowDecider, workflowId, { type: 'Delete', now: this.clock.now() }, step);
       return { position: result.position };
     });
+    const { position } = await busyAsWorkflow(workflowId, deletion);
     // After a crash here, the next workflow that wants the external id releases it.
     const { externalId } = before.workflow;
     if (externalId !== null) await this.externalIds.release(externalId, workflowId, context);

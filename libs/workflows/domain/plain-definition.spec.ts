@@ -111,6 +111,33 @@ describe('triggers', () => {
     expect(planOf([{ type: 'http' }]).triggers[0]).toMatchObject({ id: (triggers[0] as { id: string }).id });
   });
 
+  it('keep their own sources by name, and do not name one that goes', () => {
+    let ids = 0;
+    const plan = (triggers: readonly object[], before: TriggerRequest['before'] = []) =>
+      planTriggers({ triggers }, { ...request, before, newSourceId: () => `dc_${++ids}` });
+    const own = (name: string): object => ({ type: 'source', name, uses: 'orders', props: { n: 1 } });
+    const first = plan([own('a'), own('b')]);
+    expect(first.triggers).toMatchObject([
+      { emitterId: 'dc_1', isOwned: true },
+      { emitterId: 'dc_2', isOwned: true },
+    ]);
+    const second = plan([own('b'), own('c'), { type: 'source', name: 'd', id: 'dc_2' }], first.triggers);
+    expect(second.sources).toMatchObject([
+      { at: 0, trigger: 'b', sourceId: 'dc_2', isNew: false, uses: 'orders', props: { n: 1 } },
+      { at: 1, trigger: 'c', sourceId: 'dc_3', isNew: true },
+    ]);
+    expect(second.triggers[2]).not.toHaveProperty('isOwned');
+    expect(second.faults).toEqual([]);
+    const byId = [
+      { type: 'source', name: 'a', id: 'dc_1' },
+      { type: 'event', emitter: 'dc_2' },
+    ];
+    expect(plan(byId, first.triggers).faults).toMatchObject([
+      { path: ['triggers', 0, 'id'], code: 'unresolved' },
+      { path: ['triggers', 1, 'emitter'], code: 'unresolved' },
+    ]);
+  });
+
   it('keep their keys, and tokens whose mask or text is given', () => {
     const http = (token?: string): object => ({
       type: 'http',

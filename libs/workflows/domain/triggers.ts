@@ -3,6 +3,7 @@ import { SECRET_MASK } from '#libs/sources/published.js';
 import {
   type BearerAuth,
   type HttpTrigger,
+  isListening,
   type ListeningTrigger,
   ownsSource,
   type TimerTrigger,
@@ -90,7 +91,24 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
         return [];
     }
   });
+  faults.push(...goneEmitters(triggers, request.before));
   return { triggers, sources, faults, definition: withMasks(definition) };
+};
+
+/** Triggers that name a source of the workflow which the same change deletes. */
+const goneEmitters = (
+  triggers: readonly WorkflowTrigger[],
+  before: readonly WorkflowTrigger[],
+): readonly TriggerPlan['faults'][number][] => {
+  const kept = new Set(triggers.filter(ownsSource).map(({ emitterId }) => emitterId));
+  const gone = before.filter(ownsSource).filter(({ emitterId }) => !kept.has(emitterId));
+  return triggers.flatMap((trigger, i) => {
+    const source = isListening(trigger) ? gone.find(({ emitterId }) => emitterId === trigger.emitterId) : undefined;
+    if (!source) return [];
+    const path = ['triggers', i, trigger.kind === 'event' ? 'emitter' : 'id'];
+    const message = `the source ${source.emitterId} goes with the trigger ${source.name}, which the definition lacks`;
+    return [{ path, code: 'unresolved', message }];
+  });
 };
 
 const planTimer = (trigger: JsonObject, name: string, { workflowId, before, now }: TriggerRequest): TimerTrigger => {

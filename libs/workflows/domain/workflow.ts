@@ -54,6 +54,15 @@ export const workflowNotFound = (id: string): DomainError =>
     { id: shownId(id) },
   );
 
+/** A source of the workflow is changed by another change of the workflow. */
+export const busyAsWorkflow = async <T>(id: string, work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof DomainError && error.code === 'source.busy' ? workflowBusy(id) : error;
+  }
+};
+
 export const workflowBusy = (id: string): DomainError =>
   new DomainError('workflow.busy', `workflow ${id} is being changed by another request: try again`, { id });
 

@@ -11,6 +11,7 @@ import { Deployments, isInForce, type PlannedVersion, type VersionInForce } from
 import { type JsonObject } from '../domain/check-shape.js';
 import { CHANGES, changedSettings } from '../domain/changes.js';
 import {
+  busyAsWorkflow,
   type Changes,
   workflowBusy,
   workflowDecider,
@@ -58,7 +59,11 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(command: UpdateWorkflow): Promise<SavedWorkflow> {
+  execute(command: UpdateWorkflow): Promise<SavedWorkflow> {
+    return busyAsWorkflow(command.workflowId, this.run(command));
+  }
+
+  private async run(command: UpdateWorkflow): Promise<SavedWorkflow> {
     const { workflowId, definition, context } = command;
     const workflow = await this.current(workflowId, context);
     const before = await this.deployments.inForce(workflow);
