@@ -1,10 +1,11 @@
+import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Position } from '#libs/kernel/events.js';
 import { type CommandResult } from '#libs/kernel/handle-command.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { type JsonObject } from './domain/check-shape.js';
 import { objectIn, textIn } from './domain/definition-rules.js';
 import { type StoredVersion } from './domain/stored-version.js';
-import { type WorkflowRecord, type WorkflowState } from './domain/workflow.js';
+import { type Changes, type WorkflowRecord, type WorkflowState } from './domain/workflow.js';
 import { type WorkflowFace } from './published.js';
 
 /** What a request has beside its definition, or in its query. */
@@ -56,4 +57,14 @@ export const givenFace = (definition: JsonObject, beside: Beside): Partial<Workf
 const managedByOf = (definition: JsonObject, beside: Beside): string | null | undefined => {
   if (Object.hasOwn(definition, 'managed_by')) return textIn(definition, 'managed_by') ?? null;
   return beside.managed_by;
+};
+
+/** Whether the request cancels runs. Throws request.invalid_parameter when it leaves the workflow active. */
+export const cancelsRuns = (definition: JsonObject, beside: Beside): Pick<Changes, 'cancelsRuns'> => {
+  if (definition['cancel_runs'] !== true && beside.cancel_runs !== true) return {};
+  if (givenFace(definition, beside).active === false) return { cancelsRuns: true };
+  throw new DomainError('request.invalid_parameter', 'cancel_runs needs active: false beside it', {
+    field: 'cancel_runs',
+    needs: 'active: false',
+  });
 };

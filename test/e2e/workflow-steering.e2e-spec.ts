@@ -80,6 +80,13 @@ describe('the runs of a workflow', () => {
     const path = `/v1/workflows/${workflow}`;
     const refused = await api.call<Refusal>('PUT', path, { body: { active: true, cancel_runs: true } });
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_parameter']);
+    for (const [active, status] of [
+      [true, 400],
+      [false, 200],
+    ] as const) {
+      const body = { steps: [], active, cancel_runs: true };
+      expect((await api.call('PUT', '/v1/workflows/ext:new', { body })).status).toBe(status);
+    }
     await api.expect(200, 'PUT', path, { body: { active: false, cancel_runs: true } });
     const run = await runOf(id, 'cancelled');
     expect(run.cancel_reason).toBe('deactivated');

@@ -17,7 +17,7 @@ import { type WorkflowLimits } from '../limits.js';
 import { WORKFLOW_TOPICS } from '../ports.js';
 import { type WorkflowTopics } from '../published.js';
 import { WORKFLOWS } from '../read-models/workflows.projection.js';
-import { type Beside, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
+import { type Beside, cancelsRuns, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
 
 export class CreateWorkflow extends Command<SavedWorkflow> {
   constructor(
@@ -36,7 +36,7 @@ interface Creation extends Pick<CreateWorkflow, 'definition' | 'beside' | 'conte
 }
 
 /**
- * Creates and deploys a workflow. Throws workflow.invalid_definition, workflow.external_id_taken,
+ * Creates and deploys a workflow. Throws request.invalid_parameter, workflow.invalid_definition, workflow.external_id_taken,
  * workspace.limit_reached, and workflow.busy when another request creates one under the same external id.
  */
 @CommandHandler(CreateWorkflow)
@@ -54,6 +54,8 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
   ) {}
 
   async execute({ given, definition, beside, context }: CreateWorkflow): Promise<SavedWorkflow> {
+    // A new workflow has no runs. The rule is the same, so that one request creates and changes.
+    cancelsRuns(definition, beside);
     await this.mustHaveRoom(context.workspaceId);
     const checked = await this.checks.check(given, definition, { strict: beside.strict === true, context });
     const externalId = textIn(definition, 'external_id');

@@ -20,7 +20,7 @@ import {
 } from '../domain/workflow.js';
 import { ExternalIds, externalIdTaken, stepOf } from '../external-ids.js';
 import { ownedSourcesOf } from '../trigger-sources.js';
-import { type Beside, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
+import { type Beside, cancelsRuns, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
 
 export class UpdateWorkflow extends Command<SavedWorkflow> {
   constructor(
@@ -190,13 +190,3 @@ const sourcesAfter = (
 
 const ignoresHookErrors = (definition: JsonObject, beside: Beside): boolean =>
   definition['ignore_hook_errors'] === true || beside.ignore_hook_errors === true;
-
-/** Whether the request cancels runs. Throws request.invalid_parameter when it leaves the workflow active. */
-const cancelsRuns = (definition: JsonObject, beside: Beside): Pick<Changes, 'cancelsRuns'> => {
-  if (definition['cancel_runs'] !== true && beside.cancel_runs !== true) return {};
-  if (givenFace(definition, beside).active === false) return { cancelsRuns: true };
-  throw new DomainError('request.invalid_parameter', 'cancel_runs needs active: false beside it', {
-    field: 'cancel_runs',
-    needs: 'active: false',
-  });
-};
