@@ -75,7 +75,7 @@ runRole('command-api', openDistributed, async (role) => {
     readYourWrites,
     sourceTopics: topicsOfSources,
     manualRuns: manualRunsOf({ config, plane, topics }, relay, door),
-    runSteering: steeringOverLog({ log, topics, relay, clock }),
+    runSteering: steeringOverLog({ log, topics, relay, clock, workflows: plane.views.workflows }),
     workflowInvokes: workflowInvokesOf({ plane, topics }, relay, door),
     appEvents: appEventsOf({ config, plane, topics, log: logger }, door),
     webhookTopics: webhookTopics(log, topics, due),

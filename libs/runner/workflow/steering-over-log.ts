@@ -54,15 +54,30 @@ interface SteeringRequest {
   readonly change: { readonly kind: 'cancel' } | { readonly kind: 'resume'; readonly data: unknown };
 }
 
+/** Implemented by the view of workflows. */
+interface KnownWorkflows {
+  /** Undefined for a workflow that is unknown or deleted. */
+  find(workflowId: string): object | undefined;
+  /** Calls the listener after each event of a workflow, also after its last one. Returns how to unsubscribe. */
+  onChange(listener: (workflowId: string) => void): () => void;
+}
+
 /** Cancels and resumes runs for users of the API. */
-export const steeringOverLog = (deps: SteeringOverLogDependencies) => ({
+export const steeringOverLog = (deps: SteeringOverLogDependencies & { readonly workflows: KnownWorkflows }) => ({
   /** Resolves once what the request did is durable. */
   async steer({ change, ...request }: SteeringRequest): Promise<SteeringAnswer> {
     const value = change.kind === 'resume' ? resumeData(change.data) : 'null';
-    const asked = await askRunner(deps, { ...request, kind: change.kind, value }, ANSWER_MS);
-    const { runId: id } = request;
-    if (!asked) throw new DomainError('run.not_found', `the workflow of run ${id} was deleted`, { id });
-    const answer = await asked.answer;
+    const { runId: id, workflowId } = request;
+    const deletion = deletionOf(workflowId, deps.workflows);
+    const answer = await (async () => {
+      try {
+        const asked = await askRunner(deps, { ...request, kind: change.kind, value }, ANSWER_MS);
+        return asked === undefined ? 'deleted' : await Promise.race([asked.answer, deletion.made]);
+      } finally {
+        deletion.unsubscribe();
+      }
+    })();
+    if (answer === 'deleted') throw new DomainError('run.not_found', `the workflow of run ${id} was deleted`, { id });
     if (answer) return answer;
     throw new DomainError(
       'platform.unavailable',
@@ -72,6 +87,21 @@ export const steeringOverLog = (deps: SteeringOverLogDependencies) => ({
     );
   },
 });
+
+/**
+ * A lane that is deleted together with a request in it answers nothing. A workflow that this process does not know yet
+ * is not watched.
+ */
+const deletionOf = (workflowId: string, workflows: KnownWorkflows) => {
+  let unsubscribe = (): void => undefined;
+  const made = new Promise<'deleted'>((resolve) => {
+    if (workflows.find(workflowId) === undefined) return;
+    unsubscribe = workflows.onChange((id) => {
+      if (id === workflowId && workflows.find(id) === undefined) resolve('deleted');
+    });
+  });
+  return { made, unsubscribe };
+};
 
 /** The answer to a request, as the reply channel carries it. */
 export const steeringReply = ({ draft, result }: SteeredRun): HttpReply => {
