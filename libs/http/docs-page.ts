@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type OpenAPIObject } from '@nestjs/swagger';
+import { htmlText as escaped } from './html-text.js';
 import { type JsonSchema } from './json-schema.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
@@ -133,6 +134,3 @@ const lastOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
 /** Text with `code` in backticks. */
 const marked = (text: string): string => escaped(text).replace(/`([^`]*)`/g, '<code>$1</code>');
-
-const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] ?? '');

@@ -3,6 +3,7 @@ import { maskSecrets, shownPath, withoutPassword } from './mask-secrets.js';
 
 const KEY = `sk_${'0a'.repeat(20)}`;
 const ENDPOINT = 'e0123456789abcde';
+const TOKEN = `${'0a'.repeat(18)}1.${'aZ-_'.repeat(21)}09`;
 
 describe('a path in logs and error texts', () => {
   it.each([
@@ -26,6 +27,9 @@ describe('a path in logs and error texts', () => {
     [`/v1/%73k_${KEY.slice(3)}`, '/v1/sk_***'],
     [`/h/${ENDPOINT}/path`, '/h/***/path'],
     [`/v1/h/${ENDPOINT}`, '/v1/h/***'],
+    [`/r/${TOKEN}/resume`, '/r/***/resume'],
+    [`/r/${TOKEN.slice(0, -60)}`, '/r/***'],
+    [`/%72/${TOKEN}/resume`, '/r/***/resume'],
   ])('%s is shown as %s', (path, shown) => expect(shownPath(path)).toBe(shown));
 
   it('takes linear time, however it is made', () => {
@@ -39,6 +43,7 @@ describe('a path in logs and error texts', () => {
       'sk_0a',
       'whsec_',
       '/h/e',
+      '/r/',
       '@',
       'x=',
       '%C3',

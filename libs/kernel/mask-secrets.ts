@@ -3,11 +3,12 @@
  * linear in its text, because clients choose paths.
  */
 
-/** Keys that this server makes: API keys, signing keys, keys of endpoints. */
+/** Keys that this server makes: API keys, signing keys, keys of endpoints, tokens of run URLs. */
 const OWN_KEYS: readonly (readonly [pattern: RegExp, masked: string])[] = [
   [/sk_[0-9a-f]{40}/gi, 'sk_***'],
   [/whsec_[\w+/=-]{16,}/gi, 'whsec_***'],
   [/\/h\/e[a-z0-9]{15}(?![a-z0-9])/g, '/h/***'],
+  [/\/r\/[\w.-]{20,}/g, '/r/***'],
 ];
 
 /** A parameter whose name says that its value is a credential, also percent-encoded once or more. */

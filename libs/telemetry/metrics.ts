@@ -18,7 +18,7 @@ export class Metrics {
   ]);
   private readonly ingressTotal = this.tally(
     'sluice_ingress_requests_total',
-    'Requests to endpoints by answer',
+    'Requests to endpoints and to URLs of runs, by answer',
     'answer',
   );
   private readonly runsTotal = this.tally('sluice_runs_total', 'Finished runs by status', 'status');

@@ -49,14 +49,24 @@ export const nextExecution = (plan: RunPlan, state: RunState): Execution | null 
   };
 };
 
-/** URLs of a wait are secrets, so whatever shows a run shows this instead. */
-const HIDDEN = '********';
+/** Addresses that end the wait for the next attempt. */
+export interface AttemptUrls {
+  readonly cancel_url: string;
+  readonly rerun_url: string;
+}
+
+/** The addresses are secrets, so whatever shows a run shows this instead. */
+const HIDDEN: AttemptUrls = { cancel_url: '********', rerun_url: '********' };
 
 /**
  * Members of `steps` by namespace, as JSON texts: the exports of a step and what became of it. Skipped steps and those
  * that have not run are absent.
  */
-export const stepTexts = (plan: NamedSteps, state: RunState): ReadonlyMap<string, string> => {
+export const stepTexts = (
+  plan: NamedSteps,
+  state: RunState,
+  attemptUrls: AttemptUrls = HIDDEN,
+): ReadonlyMap<string, string> => {
   const texts = new Map<string, string>();
   for (const { namespace } of plan.steps) {
     const outcome = outcomeOf(state, namespace);
@@ -70,8 +80,7 @@ export const stepTexts = (plan: NamedSteps, state: RunState): ReadonlyMap<string
       const shown = { name, message, code, stack, ts: new Date(endedAt).toISOString() };
       const attempt = retryAt !== null && {
         error: shown,
-        cancel_url: HIDDEN,
-        rerun_url: HIDDEN,
+        ...attemptUrls,
         resume_ts: new Date(retryAt).toISOString(),
       };
       members.push(attempt ? `"$attempt":${JSON.stringify(attempt)}` : `"$error":${JSON.stringify(shown)}`);

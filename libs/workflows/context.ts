@@ -6,12 +6,13 @@ import { workflowDecider } from './domain/workflow.js';
 import { WORKFLOW_LIMITS } from './limits.js';
 import { type WorkflowEvent } from './published.js';
 import { workflowsProjection } from './read-models/workflows.projection.js';
+import { RunUrlKeyView } from './run-url-key-view.js';
 import { WorkflowsModule, type WorkflowsPorts } from './workflows.module.js';
 import { WorkflowsView } from './workflows-view.js';
 
 export const workflowsContext = {
   projections: [workflowsProjection],
-  views: () => ({ workflows: new WorkflowsView() }),
+  views: () => ({ workflows: new WorkflowsView(), runUrlKey: new RunUrlKeyView() }),
   reactors: {
     workflows: (ports: WorkflowCleanUpPorts) => new WorkflowCleanUpReactor(ports),
     'workflow runs to cancel': (ports: CancelRunsPorts) => new CancelRunsReactor(ports),

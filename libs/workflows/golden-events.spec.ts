@@ -3,20 +3,22 @@ import { GoldenEvents, type GoldenName } from '#libs/kernel/testing/golden-event
 import { recorded } from '#libs/kernel/testing/recorded.js';
 import { workflowsContext } from './context.js';
 import { externalIdDecider } from './domain/external-id.js';
+import { runUrlKeyDecider } from './domain/run-url-key.js';
 import { workflowDecider } from './domain/workflow.js';
-import { type WorkflowEvent, type WorkflowExternalIdEvent } from './published.js';
+import { type RunUrlKeyCreated, type WorkflowEvent, type WorkflowExternalIdEvent } from './published.js';
 import { runnableWorkflows, WorkflowsView } from './workflows-view.js';
 
 const golden = new GoldenEvents(workflowsContext);
 const ID = 'p_0mf3k2a9b7c6d5e4f3';
 const KEY = 'e0mf3k2a9b7c6d5e';
 const createdAt = 1_763_712_000_000;
+const PUBLIC_KEY = 'MCowBQYDK2VwAyEAiQAD1HyVobsWPshrjPIQcGxsyyknX+sCnGrkdBrs4ws=';
 
 const after = (...names: GoldenName<WorkflowEvent>[]) => golden.after(workflowDecider, ...names);
 const idAfter = (...names: GoldenName<WorkflowExternalIdEvent>[]) => golden.after(externalIdDecider, ...names);
 
 /** The type is exhaustive, so a new event does not compile without its case. */
-const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => void> = {
+const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent | RunUrlKeyCreated)['type'], () => void> = {
   WorkflowCreated: () =>
     expect(after('WorkflowCreated')).toEqual({
       status: 'exists',
@@ -61,6 +63,11 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent)['type'], () => voi
     expect(idAfter('WorkflowExternalIdReserved')).toEqual({ workflowId: ID, reservedAt: createdAt }),
   WorkflowExternalIdReleased: () =>
     expect(idAfter('WorkflowExternalIdReserved', 'WorkflowExternalIdReleased')).toBeUndefined(),
+  RunUrlKeyCreated: () =>
+    expect(golden.after(runUrlKeyDecider, 'RunUrlKeyCreated')).toEqual({
+      secretRef: 'sec_0mf3k2a9b7c6d5e4f3',
+      publicKey: PUBLIC_KEY,
+    }),
 };
 
 describe('every version of an event of workflows', () => {

@@ -154,6 +154,20 @@ export interface WorkflowExternalIdReleased {
 }
 export type WorkflowExternalIdEvent = WorkflowExternalIdReserved | WorkflowExternalIdReleased;
 
+/**
+ * The key pair that signs the tokens of run URLs (docs/adr/0072). The private key is in the vault. The role `ingress`
+ * checks tokens with the public one.
+ */
+export interface RunUrlKeyCreated {
+  readonly type: 'RunUrlKeyCreated';
+  readonly data: {
+    readonly secretRef: string;
+    /** SPKI, DER in base64. */
+    readonly publicKey: string;
+    readonly createdAt: number;
+  };
+}
+
 /** The type of a prop, for the conversion of what an expression returns. */
 export type PropType = Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>;
 

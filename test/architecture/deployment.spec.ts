@@ -273,6 +273,11 @@ describe('deploy/nginx.conf.template', () => {
     for (const address of [...addresses, '/pipelines/p_1/sse']) expect(address).toMatch(new RegExp(pattern));
   });
 
+  it('sends endpoints and URLs of runs to ingress with any method, and logs no URL of a run', () => {
+    expect(conf).toMatch(/^ {2}location \/h\/ \{\n {4}proxy_pass http:\/\/ingress;\n {2}\}$/m);
+    expect(conf).toMatch(/^ {2}location \/r\/ \{\n {4}access_log off;\n {4}proxy_pass http:\/\/ingress;\n {2}\}$/m);
+  });
+
   it('gets each of its own variables from the proxy service', () => {
     const asked = [...conf.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
     expect(Object.keys(serviceOf('proxy').environment ?? {})).toEqual(expect.arrayContaining(asked));

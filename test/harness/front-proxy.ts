@@ -41,7 +41,7 @@ export class FrontProxy {
   }
 
   private targetsOf({ method = 'GET', url = '/' }: IncomingMessage): readonly string[] {
-    if (url.startsWith('/h/')) return this.backends.ingress();
+    if (url.startsWith('/h/') || url.startsWith('/r/')) return this.backends.ingress();
     if (url.startsWith('/healthz') || url.startsWith('/readyz') || url.startsWith('/metrics'))
       return this.backends.queries();
     // A host below the endpoint domain has only endpoint paths, apart from the API.

@@ -14,7 +14,7 @@ runRole(
   'runner',
   (options) => openDistributed({ ...options, relaysLeftOutboxes: true }),
   async (role) => {
-    const { config, plane, urls, metrics, logger, closing, fail } = role;
+    const { config, plane, urls, publicUrl, metrics, logger, closing, fail } = role;
 
     // 5. The jail for user code.
     const sandboxing = await startSandboxing(
@@ -38,6 +38,7 @@ runRole(
       backlog,
       sandboxing,
       urls,
+      publicUrl,
       replies,
       callers: role.followCallers(),
       closeMs: CLOSE_MS,

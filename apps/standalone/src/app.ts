@@ -208,7 +208,7 @@ const steps = async (started: Started, directory: DataDirectory): Promise<void> 
   await createFixedTopics(engines.log, topics);
   const own = oneProcess(started, plane, topics);
   tellOfFullDisk(disk, plane, own.platformEvents);
-  const roles = await startEveryRole(own, { table, sandboxing, urls, disk, engines, onFailure: fail });
+  const roles = await startEveryRole(own, { table, sandboxing, urls, publicUrl, disk, engines, onFailure: fail });
   await startEmails(own, publicUrl);
 
   // 6. Repair of interrupted operations, the owner of the first start, and reactions to events.

@@ -2,7 +2,7 @@ import { type ControlPlane } from '#libs/composition/control-plane.js';
 import { type DiskWatch } from '#libs/hosting/disk-watch.js';
 import { LocalBacklog } from '#libs/ingress/local-backlog.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
-import { startIngressRole } from '#libs/composition/roles/ingress.js';
+import { type IngressRole, startIngressRole } from '#libs/composition/roles/ingress.js';
 import { type Room } from '#libs/composition/roles/role-process.js';
 import { startRouterRole } from '#libs/composition/roles/router.js';
 import { keepRunHistory } from '#libs/composition/roles/run-history.js';
@@ -18,7 +18,6 @@ import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 import { type Config } from '#libs/config/index.js';
 import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { type SubscriptionTable } from '#libs/routing/subscription-table.js';
-import { type Ingress } from '#libs/ingress/ingress.js';
 import { ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type Runner } from '#libs/runner/source/runner.js';
 import { sourceTopics } from '#libs/runner/source/source-topics.js';
@@ -33,7 +32,7 @@ import { type OneProcess } from './one-process.js';
 
 /** Services of the roles for the API and the reactions. */
 export interface EveryRole extends StreamReadModels {
-  readonly ingress: Ingress;
+  readonly ingress: IngressRole;
   readonly runner: Runner;
   readonly relay: ResponseRelay;
   /** Shared by the API and the endpoints. */
@@ -48,6 +47,7 @@ export interface EveryRoleOptions {
   readonly table: SubscriptionTable;
   readonly sandboxing: Sandboxing;
   readonly urls: EndpointUrls;
+  readonly publicUrl: string;
   readonly disk: DiskWatch;
   readonly engines: Pick<EmbeddedEngines, 'due' | 'queuedBytes'>;
   readonly onFailure: (error: Error) => void;
@@ -59,7 +59,7 @@ export interface EveryRoleOptions {
  */
 export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions): Promise<EveryRole> => {
   const { config, plane, topics, handedOver } = own;
-  const { table, sandboxing, urls, disk, engines, onFailure } = options;
+  const { table, sandboxing, urls, publicUrl, disk, engines, onFailure } = options;
   const unread = unreadLimits(config, plane, topics);
   const room = roomOf(disk, unread);
   const backlog = new LocalBacklog(handedOver, () => engines.queuedBytes());
@@ -72,7 +72,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   const router = await startRouterRole(own, { backlog, table, room });
   backlog.bind({ worker, router });
   const routing = router.atCommit;
-  const runner = await startRunnerRole(own, { backlog, room, sandboxing, urls, routing, replies: relay });
+  const runner = await startRunnerRole(own, { backlog, room, sandboxing, urls, publicUrl, routing, replies: relay });
   backlog.bind({ runner });
   unread.count({
     invocations: (lane) => runner.unreadBytesOf(lane),

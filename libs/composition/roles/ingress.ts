@@ -1,12 +1,18 @@
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { type Admission, allOf, refusing } from '#libs/ingress/admission.js';
 import { type EndpointTarget, Ingress } from '#libs/ingress/ingress.js';
-import { bearerMatches, type WorkflowsView } from '#libs/workflows/index.js';
+import { type IntakeDependencies } from '#libs/ingress/intake.js';
+import { RunUrls } from '#libs/ingress/run-urls.js';
 import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { RateLimit } from '#libs/ingress/rate-limit.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { pressureGate, pressureSettings } from '#libs/ingress/pressure-settings.js';
+import { executionNamedBy } from '#libs/runner/workflow/run-token.js';
+import { askRunner } from '#libs/runner/workflow/steering-over-log.js';
+import { isWaitOver } from '#libs/workflow-history/index.js';
+import { bearerMatches, type WorkflowsView } from '#libs/workflows/index.js';
 import { quotaKeeper, withinQuotas } from '../quotas.js';
 import { type Room, type RoleProcess } from './role-process.js';
 
@@ -21,23 +27,56 @@ export interface IngressRoleOptions {
   readonly bytes: HttpBytes;
 }
 
+export interface IngressRole {
+  /** Serves a request to an endpoint or to a URL of a run. Returns false for any other request. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+}
+
 /**
  * Role `ingress`, step 1 of the path of an event. Admits no more than the other roles can process. The caller serves
  * requests.
  */
-export const startIngressRole = (
-  { config, plane, topics, logger, metrics, platformEvents, closing }: RoleProcess,
-  { backlog, room, counting, relay, bytes }: IngressRoleOptions,
-): Ingress => {
-  const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
-  closing('gate', async () => gate.close());
-  metrics.sampled('sluice_ingress_held', 'Requests held back by pressure', () => gate.waitingCount());
-
-  return new Ingress({
+export const startIngressRole = (own: RoleProcess, options: IngressRoleOptions): IngressRole => {
+  const { config, plane, topics, logger } = own;
+  const { relay } = options;
+  const intake = intakeOf(own, options);
+  const endpoints = new Ingress({
+    ...intake,
     endpoint: (key) => plane.views.sources.endpoint(key) ?? triggerTarget(plane.views.workflows, key),
     log: plane.engines.log,
     topics,
     relay,
+    domain: config.endpointDomain,
+    // A run may wait for its turn before it uses its whole time limit.
+    replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
+    logger,
+  });
+  const { workflows, runUrlKey } = plane.views;
+  const { log, runHistory } = plane.engines;
+  const steering = { log, topics, relay, clock: plane.clock };
+  const runUrls = new RunUrls({
+    ...intake,
+    namedBy: (token) => runUrlKey.publicKey && executionNamedBy(runUrlKey.publicKey, token),
+    workflow: (id) => workflows.find(id),
+    isOver: (named) => isWaitOver(runHistory, named),
+    steer: (request) => askRunner(steering, request, STEERED_MS),
+    logger,
+  });
+  // At its own domain an endpoint has every path.
+  return { handle: (req, res) => endpoints.handle(req, res) || runUrls.handle(req, res) };
+};
+
+/** Time after which the caller of a run's URL is told only that its request is stored. */
+const STEERED_MS = 5_000;
+
+const intakeOf = (
+  { config, plane, logger, metrics, platformEvents, closing }: RoleProcess,
+  { backlog, room, counting, bytes }: IngressRoleOptions,
+): IntakeDependencies => {
+  const gate = pressureGate(backlog, pressureSettings(config), () => plane.clock.now());
+  closing('gate', async () => gate.close());
+  metrics.sampled('sluice_ingress_held', 'Requests held back by pressure', () => gate.waitingCount());
+  return {
     admission: allOf(
       withinQuotas(quotaKeeper(config, plane, logger)),
       ...(room === undefined ? [] : [refusing((arrival) => room.refusal(arrival))]),
@@ -46,11 +85,8 @@ export const startIngressRole = (
       ...(counting === undefined ? [] : [counting]),
     ),
     rate: new RateLimit(config.endpointRate),
-    domain: config.endpointDomain,
     maxBodyBytes: config.maxBodyKb * 1024,
     bytes,
-    // A run may wait for its turn before it uses its whole time limit.
-    replyTimeoutMs: (config.runTimeoutS ?? 30) * 1_000 + 5_000,
     proxies: new TrustedProxies(config.trustedProxies),
     clock: plane.clock,
     metrics: metrics.ingress,
@@ -61,8 +97,7 @@ export const startIngressRole = (
       const kind = isQuota ? 'quota_exceeded' : 'events_refused';
       platformEvents.report({ kind, workspaceId, subject: isQuota ? workspaceId : sourceId, message: text });
     },
-    logger,
-  });
+  };
 };
 
 /** A run may wait for its turn and for its steps before it responds. */

@@ -25,6 +25,8 @@ export interface RunnerRoleOptions {
   readonly room?: Pick<Room, 'isPaused'>;
   readonly sandboxing: Sandboxing;
   readonly urls: EndpointUrls;
+  /** Base of the URLs of runs. */
+  readonly publicUrl: string;
   /** Receives the outcomes of runs for which a caller waits. */
   readonly replies: Replies;
   /**
@@ -44,7 +46,7 @@ const RUN_WINDOW = 64;
 /** Role `runner`, steps 2 and 3 of the path of an event: runs user code in `sandboxing`. */
 export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptions): Promise<Runner> => {
   const { config, plane, topics, logger, metrics, handedOver, platformEvents, closing, reportBacklog } = own;
-  const { backlog, room, sandboxing, urls, replies, routing, callers, closeMs } = options;
+  const { backlog, room, sandboxing, urls, publicUrl, replies, routing, callers, closeMs } = options;
   const { engines, clock, views, usage, follower } = plane;
   const limits = pressureSettings(config);
   // Notes of runs in flight, in a folder of this machine that outlives the process.
@@ -59,7 +61,8 @@ export const startRunnerRole = async (own: RoleProcess, options: RunnerRoleOptio
     authsOf({ config, plane, egress: sandboxing.egress, log: logger, waitMs: EVENTS_WAIT_MS }),
   );
   const counted = countingUsage(metrics, usage);
-  const workflows = workflowRuns(own, { sandboxing, binder, packages, replies, hostDeaths, metrics: counted });
+  const ofRuns = { sandboxing, binder, packages, replies, hostDeaths, publicUrl, metrics: counted };
+  const workflows = await workflowRuns(own, ofRuns);
   const runner = await startRunner(
     {
       log: engines.log,

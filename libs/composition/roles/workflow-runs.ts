@@ -1,5 +1,6 @@
 import { type LaneConsumerOptions } from '#libs/runner/lane-consumer.js';
 import { LoadedExecutables } from '#libs/runner/loaded-executables.js';
+import { runUrls } from '#libs/runner/workflow/run-urls.js';
 import { stepCalls } from '#libs/runner/workflow/step-calls.js';
 import { RUNS_FOLLOW } from '#libs/runner/workflow/step-dbs.js';
 import { type WorkflowRunnerDependencies } from '#libs/runner/workflow/workflow-ports.js';
@@ -8,12 +9,14 @@ import { type PropBinder } from '#libs/runner/runner-ports.js';
 import { type InstallPackages } from '#libs/runner/packages-beside.js';
 import { wakeInvocation } from '#libs/stream-log/invocations.js';
 import { WorkspaceVariables } from '#libs/variables/index.js';
-import { runnableWorkflows } from '#libs/workflows/index.js';
+import { privateRunUrlKey, runnableWorkflows } from '#libs/workflows/index.js';
 import { ExpressionRealms } from '../expression-realms.js';
 import { type Sandboxing } from '../sandboxing.js';
 import { type RoleProcess } from './role-process.js';
 
 export interface WorkflowRunsOptions extends Pick<WorkflowRunnerDependencies, 'replies' | 'hostDeaths' | 'metrics'> {
+  /** Base of the URLs of runs. */
+  readonly publicUrl: string;
   readonly sandboxing: Sandboxing;
   readonly binder: PropBinder;
   readonly packages: InstallPackages;
@@ -22,19 +25,21 @@ export interface WorkflowRunsOptions extends Pick<WorkflowRunnerDependencies, 'r
 type Kind = LaneConsumerOptions['kinds'][number];
 
 /** Workflows as a kind of executable of the runner. */
-export const workflowRuns = (
+export const workflowRuns = async (
   own: RoleProcess,
-  { sandboxing, binder, packages, ...others }: WorkflowRunsOptions,
-): Kind => {
+  { sandboxing, binder, packages, publicUrl, ...others }: WorkflowRunsOptions,
+): Promise<Kind> => {
   const { config, plane, topics, logger, closing } = own;
-  const { engines, clock, views, follower } = plane;
+  const { engines, clock, views, follower, handleCommand } = plane;
   const { journal, due, blobs, vault } = engines;
+  const urlKey = await privateRunUrlKey({ view: views.runUrlKey, vault, handleCommand, clock });
   const realms = new ExpressionRealms(sandboxing.level, (error) =>
     logger.error({ err: error }, 'expressions.not_closed'),
   );
   closing('expressions', () => realms.close());
   const deps: WorkflowRunnerDependencies = {
     ...others,
+    urls: runUrls(urlKey, publicUrl),
     mostWaiting: config.waitingRuns,
     workflows: runnableWorkflows(views.workflows, blobs),
     steps: stepCalls({

@@ -1,4 +1,4 @@
-import { createServer, request } from 'node:http';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { httpBytes } from '#libs/http/bytes-in-flight.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
@@ -47,8 +47,13 @@ export const ingressWorld = async (over: Partial<IngressDependencies> = {}) => {
     ...over,
   };
   const ingress = new Ingress(deps);
+  return { ...(await served(ingress)), deps, published, relay, world };
+};
+
+/** Requests to one part of the role, in the place of the whole server. The spec ends it with `close`. */
+export const served = async (part: { handle(req: IncomingMessage, res: ServerResponse): boolean }) => {
   const server = createServer((req, res) => {
-    if (!ingress.handle(req, res)) res.writeHead(418).end('api');
+    if (!part.handle(req, res)) res.writeHead(418).end('api');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -72,5 +77,5 @@ export const ingressWorld = async (over: Partial<IngressDependencies> = {}) => {
       req.end(options.body);
     });
   const close = (): Promise<unknown> => new Promise((resolve) => server.close(resolve));
-  return { call, deps, published, relay, world, close };
+  return { call, close };
 };

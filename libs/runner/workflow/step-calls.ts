@@ -144,9 +144,9 @@ const callWith = async (
   return endOf(outcome, shownProps(definition, new SecretMask(secrets)), clock.now(), sentAt);
 };
 
-const factsOf = ({ context, steps, stretchMs, mostMs, hasCaller, test, db }: StepRequest): StepFacts => {
+const factsOf = ({ context, steps, urls, stretchMs, mostMs, hasCaller, test, db }: StepRequest): StepFacts => {
   const members = Object.entries(steps).map(([namespace, text]) => `${JSON.stringify(namespace)}:${text}`);
-  const facts = { context, steps: `{${members.join()}}`, urls: null, stretchMs, mostMs, hasCaller, test };
+  const facts = { context, steps: `{${members.join()}}`, urls, stretchMs, mostMs, hasCaller, test };
   return db === undefined ? facts : { ...facts, db };
 };
 

@@ -1,9 +1,10 @@
 import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
+import { type StepUrls } from '#libs/component-model/step-run.js';
 import { userError } from '#libs/sandbox/index.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
-import { type Execution, nextExecution, stepTexts } from '#libs/workflow-runs/next-execution.js';
+import { type AttemptUrls, type Execution, nextExecution, stepTexts } from '#libs/workflow-runs/next-execution.js';
 import { STRETCH_MS } from '#libs/workflow-runs/run-limits.js';
 import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
 import { type RunBook, pinnedTo } from './run-book.js';
@@ -105,7 +106,7 @@ export class StepExecutions {
     hostDeaths.begin([run]);
     try {
       const db = hasDb(step) ? { db: await readStepDb(journal, workflowId, step.id) } : {};
-      const texts = Object.fromEntries(stepTexts(plan, state));
+      const texts = Object.fromEntries(stepTexts(plan, state, this.attemptUrls(state)));
       const end = await steps.call({
         ...this.surroundings(state, execution),
         step,
@@ -128,7 +129,7 @@ export class StepExecutions {
   private surroundings(
     state: RunState,
     execution: Execution,
-  ): Pick<StepRequest, 'workspaceId' | 'workflowId' | 'context' | 'hasCaller' | 'test' | 'onReply' | 'onTrigger'> {
+  ): Omit<StepRequest, 'step' | 'execution' | 'steps' | 'stretchMs' | 'mostMs' | 'signal'> {
     const { workflowId, deps } = this.options;
     const { ownerId, test, hasCaller, caller } = originOf(state);
     return {
@@ -137,11 +138,24 @@ export class StepExecutions {
       context: stepContext(this.contextOf(state), execution, test),
       hasCaller: hasCaller && !state.head.reply,
       test,
+      urls: test ? null : this.urlsOf(state, state.head.executions),
       onReply: (reply: HttpReply) => {
         if (caller) deps.replies.immediate(caller.address, caller.invocation, reply);
       },
       onTrigger: askTrigger(deps.workflows, originOf(state), state.head.executions),
     };
+  }
+
+  private urlsOf(state: RunState, execution: number): StepUrls {
+    const { deps, workflowId } = this.options;
+    return deps.urls({ workflowId, runId: originOf(state).id, execution });
+  }
+
+  /** What `$attempt` names of the attempt before this one. */
+  private attemptUrls(state: RunState): AttemptUrls | undefined {
+    if (state.head.position?.attempt === 1 || originOf(state).test) return undefined;
+    const { cancel_url, resume_url } = this.urlsOf(state, state.head.executions - 1);
+    return { cancel_url, rerun_url: resume_url };
   }
 
   private contextOf(state: RunState) {

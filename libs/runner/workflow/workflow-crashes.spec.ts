@@ -67,6 +67,9 @@ describe('a workflow whose process dies', () => {
     expect(calls[0]?.execution).toMatchObject({ namespace: 'b', number: 2, idempotencyKey: `${ONE}/b` });
     expect(calls[0]?.execution.idempotencyKey).toBe(before.calls[1]?.execution.idempotencyKey);
     expect(calls[0]?.execution.run).toMatchObject({ runs: 1, attempt: 1 });
+    // Messages with its URLs may have left.
+    expect(calls[0]?.urls).toEqual(before.calls[1]?.urls);
+    expect(calls[0]?.urls?.resume_url).toBe(`https://s/r/${ONE}.2/resume`);
     // It has a stretch of its own.
     expect(calls[0]?.execution.deadline).toBe(installation.now + 30_000);
     calls[0]?.end(succeeded());

@@ -1,6 +1,6 @@
 /** Ports that the runs of workflows need, besides those of the runner. */
 import { type HttpReply } from '#libs/component-model/run-output.js';
-import { type AskTrigger, type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
+import { type AskTrigger, type StepSend, type StepTrigger, type StepUrls } from '#libs/component-model/step-run.js';
 import { type DueStore } from '#libs/due/due-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
@@ -15,6 +15,7 @@ import {
 import { type DbChanges } from '../db-draft.js';
 import { type HostDeaths } from '../host-deaths.js';
 import { type RunJournal } from '../run-journal.js';
+import { type NamedExecution } from './run-token.js';
 import { type LogFollower, type Replies, type RunnerLogger, type RunnerMetrics } from '../runner-ports.js';
 
 /** Settings of a workflow that its runs need (docs/reference/workflows.md#settings). */
@@ -63,6 +64,8 @@ export interface StepRequest {
   readonly test: boolean;
   /** Content of `$.service.db`, as JSON texts by key. Absent for a step that does not declare it. */
   readonly db?: Readonly<Record<string, string>>;
+  /** Addresses that end a wait of this execution. Null in a test. */
+  readonly urls: StepUrls | null;
   /** Called with the reply of `$.respond({immediate: true})` while the step runs. */
   readonly onReply: (reply: HttpReply) => void;
   readonly onTrigger: AskTrigger;
@@ -97,6 +100,7 @@ export interface WorkflowRunnerDependencies {
   readonly follower: LogFollower;
   readonly replies: Pick<Replies, 'immediate'>;
   readonly hostDeaths: HostDeaths;
+  readonly urls: (named: NamedExecution) => StepUrls;
   /** Most runs of a workflow that may wait. */
   readonly mostWaiting: number;
   readonly clock: Clock;

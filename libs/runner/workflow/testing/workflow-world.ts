@@ -12,6 +12,7 @@ import { type RunState, initialRun } from '#libs/workflow-runs/run-state.js';
 import { NO_HOST_DEATHS } from '../../host-deaths.js';
 import { type Invocation } from '../../invocation.js';
 import { InMemoryJournal } from '../../testing/in-memory-journal.js';
+import { urlsBelow } from '../run-urls.js';
 import { RUNS_FOLLOW } from '../step-dbs.js';
 import { WorkflowRunner } from '../workflow-runner.js';
 import {
@@ -138,6 +139,7 @@ export class WorkflowInstallation {
       follower: { waitFor: async () => true, upToDate: async () => undefined },
       replies: { immediate: (_address, id, reply) => this.replies.push([id, reply]) },
       hostDeaths: NO_HOST_DEATHS,
+      urls: ({ runId, execution }) => urlsBelow(`https://s/r/${runId}.${execution}`),
       mostWaiting: this.mostWaiting,
       clock: { now: () => this.now },
       metrics: { platformFailure: quiet, run: quiet },
