@@ -58,9 +58,9 @@ export const startingRuns = (
       await keeper.mustHaveLeft(call.workspaceId);
       return workflowInvokes.invoke(call);
     },
-    replay: async (replay) => {
+    replay: async (replay, repeatId) => {
       await keeper.mustHaveLeft(replay.origin.ownerId);
-      return workflowInvokes.replay(replay);
+      return workflowInvokes.replay(replay, repeatId);
     },
   },
   actions: {

@@ -18,7 +18,7 @@ import { IdempotentRequests, type KeptAnswer } from './idempotent-requests.js';
 import { jsonParts } from './raw-json.js';
 import { OPERATION, type OperationInfo } from './operation.js';
 import { type AnySchema } from './reply-schema.js';
-import { callerIfAny } from './request-state.js';
+import { callerIfAny, repeatsUnder } from './request-state.js';
 import { withoutSecrets } from './without-secrets.js';
 
 const HEADER = 'Idempotency-Key';
@@ -43,6 +43,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (typeof key !== 'string' || !WELL_FORMED.test(key)) throw malformed(String(key));
     const route = `${context.getClass().name}.${context.getHandler().name}`;
     const asked = { userId, id: hashed([route, key]), fingerprint: fingerprintOf(request) };
+    repeatsUnder(request, () => this.requests.repeatId(asked));
     const run = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const response = http.getResponse<Response>();
     const described = Reflect.getMetadata(OPERATION, context.getHandler()) as OperationInfo | undefined;

@@ -58,6 +58,15 @@ describe('a request with a key', () => {
     expect(await once(requests, { ...ASKED, id: 'other' })).toEqual({ answer: 3 });
   });
 
+  it('has one id for its repeats, also when its process dies before its answer, until a new request may have the key', async () => {
+    const first = await requests.repeatId(ASKED);
+    expect(await process().repeatId(ASKED)).toBe(first);
+    expect(await requests.repeatId({ ...ASKED, fingerprint: 'other' })).not.toBe(first);
+    expect(await requests.repeatId({ ...ASKED, userId: 'u_2' })).not.toBe(first);
+    now += KEPT_MS;
+    expect(await requests.repeatId(ASKED)).not.toBe(first);
+  });
+
   it('runs again after it failed', async () => {
     const failing = async (): Promise<number> => {
       throw new Error('no');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type IdempotencyRecords } from './idempotency-records.js';
@@ -81,6 +82,21 @@ export class IdempotentRequests {
     } finally {
       await this.records.delete(storeOf(request.userId), claim, this.clock.now());
     }
+  }
+
+  /**
+   * Returns a text that is the same for all repeats of the request, also when the process dies before the answer is kept.
+   * Call it from `run` only. What derives from it exists once, whatever repeats the request.
+   */
+  async repeatId({ userId, id, fingerprint }: IdempotentRequest): Promise<string> {
+    const now = this.clock.now();
+    const store = storeOf(userId);
+    const key = `repeat:${id}`;
+    const found = await this.records.get(store, key, now);
+    if (found) return `${found.value}/${fingerprint}`;
+    const value = JSON.stringify(randomUUID());
+    await this.records.set({ storeId: store, workspaceId: store, key, value, expiresAt: now + KEPT_MS }, now);
+    return `${value}/${fingerprint}`;
   }
 
   private async found({ userId, id, fingerprint }: IdempotentRequest): Promise<KeptAnswer | undefined> {

@@ -7,7 +7,11 @@ interface RequestState {
   readonly requestId: string;
   caller?: Caller;
   hosted?: HostedStream;
+  repeatId?: RepeatId;
 }
+
+/** Resolves with a text that is the same for all repeats of the request under its Idempotency-Key, once it is durable. */
+export type RepeatId = () => Promise<string>;
 
 // Kept beside the request and not on it, so no client input can pose as this state.
 const states = new WeakMap<IncomingMessage, RequestState>();
@@ -23,6 +27,14 @@ export const cameByHostedAddress = (request: IncomingMessage, hosted: HostedStre
   const state = states.get(request);
   if (state) state.hosted = hosted;
 };
+
+export const repeatsUnder = (request: IncomingMessage, repeatId: RepeatId): void => {
+  const state = states.get(request);
+  if (state) state.repeatId = repeatId;
+};
+
+/** Undefined for a request without an Idempotency-Key. */
+export const repeatIdOf = (request: IncomingMessage): RepeatId | undefined => states.get(request)?.repeatId;
 
 /** Stream of the hosted service at the request's address; undefined for a route of the API. */
 export const hostedStreamOf = (request: IncomingMessage): HostedStream | undefined => states.get(request)?.hosted;

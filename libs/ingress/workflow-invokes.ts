@@ -26,13 +26,15 @@ interface Call {
   readonly test: boolean;
   /** How long the caller waits for what `$.respond` gives. Undefined: it does not. */
   readonly waitMs: number | undefined;
+  /** The same for every repeat of the request. Undefined for a request that is not repeated. */
+  readonly repeatId: string | undefined;
 }
 
 const TRIGGER = JSON.stringify({ type: 'manual', id: null, name: null });
 
 /** Publishes the events with which users invoke workflows and replay runs (docs/reference/workflows.md#invoke). */
 export const workflowInvokes = ({ log, topics, relay, door, clock }: WorkflowInvokesDependencies) => ({
-  async replay(replay: RunReplay) {
+  async replay(replay: RunReplay, repeatId: string | undefined) {
     const { workflowId, ownerId: workspaceId, replayOf: id } = replay.origin;
     mayEnter(door, workflowId, workspaceId);
     mustFit(replay.event, EVENT_BYTES);
@@ -40,7 +42,7 @@ export const workflowInvokes = ({ log, topics, relay, door, clock }: WorkflowInv
     const now = clock.now();
     const invocation = manualInvocation(
       topics,
-      { sourceId: workflowId, workspaceId, now, respond: '', event },
+      { sourceId: workflowId, workspaceId, now, respond: '', event, repeatId },
       { replays },
     );
     const [offset] = await log.publish([invocation]);
@@ -49,13 +51,13 @@ export const workflowInvokes = ({ log, topics, relay, door, clock }: WorkflowInv
     return arrivedRun(invocation, now);
   },
 
-  async invoke({ workflowId, workspaceId, event, test, waitMs }: Call) {
+  async invoke({ workflowId, workspaceId, event, test, waitMs, repeatId }: Call) {
     mayEnter(door, workflowId, workspaceId);
     const text = JSON.stringify(event);
     mustFit(text, EVENT_BYTES);
     const now = clock.now();
     const respond = waitMs === undefined ? '' : relay.address;
-    const call = { sourceId: workflowId, workspaceId, now, respond, event: text };
+    const call = { sourceId: workflowId, workspaceId, now, respond, event: text, repeatId };
     const parts = { trigger: TRIGGER, ...(test ? ({ test: '1' } as const) : {}) };
     const invocation = manualInvocation(topics, call, parts);
     const asked = await ask(log, invocation, {

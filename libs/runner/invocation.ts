@@ -2,12 +2,13 @@ import { type InvocationHeaders, type InvocationKind } from '#libs/stream-log/en
 import { type StoredRecord } from '#libs/stream-log/stream-log.js';
 
 /**
- * Kinds whose invocation may arrive twice under one id, because a router or scheduler restarted, or because a publisher
- * repeated a publication that was not confirmed.
+ * Kinds whose invocation may arrive twice under one id, because a router or scheduler restarted, because a caller repeated
+ * a request, or because a publisher repeated a publication that was not confirmed.
  */
 export const REPEATABLE: ReadonlySet<string> = new Set<InvocationKind>([
   'emit',
   'timer',
+  'manual',
   'hook',
   'delayed',
   'cancel_runs',

@@ -126,12 +126,15 @@ export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent): Inv
   return invocation(topics, 'delayed', id, call, event.payload, { emit: emitId, channel, ...eventParts(event) });
 };
 
-/** A run that a user starts. */
+/** A run that a user starts. Repeats of one request have the same `repeatId`, and the same id. */
 export const manualInvocation = (
   topics: TopicPolicy,
-  call: Call & WithEvent & { readonly respond: string },
+  { repeatId, ...call }: Call & WithEvent & { readonly respond: string; readonly repeatId?: string | undefined },
   parts: Pick<InvocationHeaders, 'replays' | 'test' | 'trigger'> = {},
-): Invocation => invocation(topics, 'manual', newId('inv', call.now), call, call.event, parts);
+): Invocation => {
+  const id = repeatId === undefined ? newId('inv', call.now) : derivedId('inv', call.sourceId, repeatId);
+  return invocation(topics, 'manual', id, call, call.event, parts);
+};
 
 /** A hook. `request` is the JSON text of a HookRequest. */
 export const hookInvocation = (

@@ -62,6 +62,8 @@ export interface WorkflowInvokes {
     readonly test: boolean;
     /** How long the caller waits for what `$.respond` gives. Undefined: it does not. */
     readonly waitMs: number | undefined;
+    /** The same for every repeat of the request, which starts one run. Undefined for a request that is not repeated. */
+    readonly repeatId: string | undefined;
   }): Promise<{
     /** The run as it arrived. */
     readonly run: RunState;
@@ -69,6 +71,6 @@ export interface WorkflowInvokes {
     readonly answered: Promise<unknown>;
   }>;
   /** Resolves with the run as it arrived. Throws as `invoke`, and run.not_found when the workflow was deleted. */
-  replay(replay: RunReplay): Promise<RunState>;
+  replay(replay: RunReplay, repeatId: string | undefined): Promise<RunState>;
 }
 export const WORKFLOW_INVOKES = Symbol('WorkflowInvokes');

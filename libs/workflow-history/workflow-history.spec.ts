@@ -174,6 +174,23 @@ describe('an invocation', () => {
       expect((await call('post', `/v1/workflows/p_1/invoke?wait_seconds=${seconds}`)).status).toBe(400);
   });
 
+  it('is answered when the run waits for a retry, which sends no answer', async () => {
+    const { call, happened, answers } = await world();
+    answers.answered = new Promise(() => undefined);
+    await happened(...changesOf(run(9), start(2), succeed(3, 1, { kind: 'delay', ms: 1_000 })));
+    const reply = await call('post', '/v1/workflows/p_1/invoke?wait=true&wait_seconds=300');
+    expect([reply.status, reply.body]).toEqual([200, { data: expect.objectContaining({ state: 'waiting' }) }]);
+  });
+
+  it('is the same for a repeat of its request, also when the first one ended before its answer', async () => {
+    const { call, failures, invoked } = await world();
+    failures.push(() => Promise.reject(new Error('the process died')));
+    for (const status of [500, 202])
+      expect((await call('post', '/v1/workflows/p_1/invoke').set('Idempotency-Key', 'k1')).status).toBe(status);
+    await call('post', '/v1/workflows/p_1/invoke');
+    expect(invoked.map(({ repeatId }) => repeatId)).toEqual([expect.any(String), invoked[0]?.repeatId, undefined]);
+  });
+
   it('is refused for an inactive workflow and for one of another workspace', async () => {
     const { call, workflows, invoked } = await world();
     workflows.set('p_1', {

@@ -68,6 +68,23 @@ describe('a replay in the runner', () => {
     expect(installation.run(3).parts[PARTS.event]).toBe('"other"');
   });
 
+  it('is one run when its invocation comes twice, also after the run has ended', async () => {
+    const installation = await withFailed();
+    const { runner, calls } = await installation.process();
+    const { headers, record } = replayOf(installation, 0, 1);
+    const again = (offset: number) => installation.event(offset, headers, record.value);
+    await runner.accept([again(1), again(2)]);
+    await until(() => calls.length === 1);
+    calls[0]?.end(succeeded());
+    await until(() => installation.statusOf(1) === 'succeeded');
+    await runner.accept([again(3)]);
+    await until(() => [1, 2, 3].every((offset) => installation.acked.includes(offset)));
+    const later = await installation.process();
+    await later.runner.accept([again(4)]);
+    await until(() => installation.acked.includes(4));
+    expect([calls.length, later.calls.length]).toEqual([1, 0]);
+  });
+
   it('keeps what it reuses and its version while it waits for its turn, over a crash', async () => {
     const installation = await withFailed();
     installation.deploy('d_2', [step('a'), step('b')], { throttle: { limit: 0, interval: 1, unit: 'hour' } });

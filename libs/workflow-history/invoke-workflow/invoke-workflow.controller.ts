@@ -1,10 +1,13 @@
 import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { type Response } from 'express';
+import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { RequestRepeatId } from '#libs/http/repeat-id.js';
+import { type RepeatId } from '#libs/http/request-state.js';
 import { one } from '#libs/http/replies.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -24,6 +27,8 @@ import { InvokeWorkflowDto } from './invoke-workflow.dto.js';
 
 /** Milliseconds between two looks at the history, which has a change of a run a moment later. */
 const LOOK_MS = 50;
+/** Longest time between two looks before the run has answered. */
+const UNASKED_LOOK_MS = 1_000;
 /** As of runs without a time limit of their workflow, in seconds. */
 const TIMEOUT_S = 30;
 
@@ -53,6 +58,7 @@ export class InvokeWorkflowController {
     @Params('body_wins') params: Parameters,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
+    @RequestRepeatId() repeat: RepeatId | undefined,
   ): Promise<{ data: AnsweredRunRecord }> {
     const { wait = false, test = false, wait_seconds: seconds } = body;
     const workflow = this.runs.workflow(w, caller);
@@ -61,23 +67,37 @@ export class InvokeWorkflowController {
     const until = this.clock.now() + (waitMs ?? 0);
     const { id: workflowId, workspaceId } = workflow;
     const { event = {} } = params;
-    const { run, answered } = await this.invokes.invoke({ workflowId, workspaceId, event, test, waitMs });
+    const { run, answered } = await this.invokes.invoke({
+      workflowId,
+      workspaceId,
+      event,
+      test,
+      waitMs,
+      repeatId: await repeat?.(),
+    });
     const arrived = { id: originOf(run).id, workflowId, workspaceId, state: run, version: 0, place: '' };
     if (!wait) return { data: wholeRunRecord(arrived, await this.runs.shown(arrived), false) };
-    await answered;
-    const isOver = await this.isOver(arrived.id, until);
+    const isOver = await this.isOver(arrived.id, until, answered);
     if (isOver) response.status(200);
     const found = (await this.history.whole(arrived.id)) ?? arrived;
     return { data: answeredRunRecord(found, await this.runs.shown(found)) };
   }
 
-  /** Resolves with true once the run has ended or waits, which may be after its caller has its answer. */
-  private async isOver(id: string, until: number): Promise<boolean> {
+  /**
+   * Resolves with true once the run has ended or waits, which may be after its caller has its answer. A run that waits for
+   * a retry, and one that an earlier try of this request began, gives no answer, so this looks now and then without one.
+   */
+  private async isOver(id: string, until: number, answered: Promise<unknown>): Promise<boolean> {
+    const backoff = new Backoff({ firstMs: LOOK_MS, longestMs: UNASKED_LOOK_MS });
+    let hasAnswer = false;
+    const answer = answered.then(() => {
+      hasAnswer = true;
+    });
     for (;;) {
       const found: ListedRun | undefined = await this.history.find(id);
       if (found && rests(found.state)) return true;
       if (this.clock.now() >= until) return false;
-      await pause(LOOK_MS);
+      await (hasAnswer ? pause(LOOK_MS) : Promise.race([answer, pause(backoff.next())]));
     }
   }
 }

@@ -3,6 +3,8 @@ import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { RequestRepeatId } from '#libs/http/repeat-id.js';
+import { type RepeatId } from '#libs/http/request-state.js';
 import { one } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReplayRefusal, replayStart } from '#libs/workflow-runs/replay-start.js';
@@ -35,6 +37,7 @@ export class ReplayRunController {
     @Params('body_wins', ReplayRunDto) { from = 'start', version = 'current' }: ReplayRunDto,
     @Params('body_wins') { event }: Parameters,
     @CurrentCaller() caller: Caller,
+    @RequestRepeatId() repeat: RepeatId | undefined,
   ): Promise<{ data: WholeRunRecord }> {
     if (event !== undefined && from !== 'start') throw eventWithSteps(from);
     const run = await this.runs.find(id, caller, 'whole');
@@ -52,7 +55,7 @@ export class ReplayRunController {
       by: { userId: caller.userId, apiKeyId: caller.apiKeyId },
     });
     if ('refused' in begins) throw refusalOf(begins, run, steps);
-    const arrived = await this.invokes.replay(begins);
+    const arrived = await this.invokes.replay(begins, await repeat?.());
     const replay = { id: originOf(arrived).id, workflowId, workspaceId, state: arrived, version: 0, place: '' };
     return { data: wholeRunRecord(replay, await this.runs.shown(replay), false) };
   }

@@ -46,6 +46,19 @@ describe('a replay', () => {
     ]);
   });
 
+  it('is the same for a repeat of its request, also when the first one ended before its answer', async () => {
+    const { call, failures, happened, repeatIds } = await world();
+    await happened(...failedAtB);
+    failures.push(() => Promise.reject(new Error('the process died')));
+    const replay = (key: string) => call('post', '/v1/runs/run_1/replay').set('Idempotency-Key', key);
+    expect((await replay('k1')).status).toBe(500);
+    expect((await replay('k1')).status).toBe(202);
+    expect((await replay('k2')).status).toBe(202);
+    const [first, repeat, other] = repeatIds;
+    expect(first).toMatch(/./);
+    expect([repeat === first, other === first]).toEqual([true, false]);
+  });
+
   it('68: is refused with what is wrong', async () => {
     const { call, happened, replayed } = await world();
     await happened(...failedAtB, ...changesOf(run(2), start(2)), ...changesOf(run(3), start(2), cancel(3)));

@@ -54,23 +54,42 @@ const fakePorts = () => {
       return runner.answers();
     },
   };
-  const invoked: object[] = [];
+  /** What callers of runs get. */
+  const answers = { answered: Promise.resolve() };
+  const invoked: Parameters<WorkflowInvokes['invoke']>[0][] = [];
   const replayed: RunReplay[] = [];
+  /** Of each replay. */
+  const repeatIds: (string | undefined)[] = [];
+  /** What happens to the next requests after their event is durable. */
+  const failures: (() => Promise<void>)[] = [];
   const workflowInvokes: WorkflowInvokes = {
     invoke: async (call) => {
       invoked.push(call);
+      await failures.shift()?.();
       return {
         run: stateOf(ab, arrive({ origin: { ...origin, id: 'run_9', ownerId: 'o_1' } })),
-        answered: Promise.resolve(),
+        answered: answers.answered,
       };
     },
-    replay: async (begins) => {
+    replay: async (begins, repeatId) => {
       replayed.push(begins);
+      repeatIds.push(repeatId);
+      await failures.shift()?.();
       const begun = { ...begins.origin, id: 'run_9', keyRun: 'run_9', arrivedAt: 9 };
       return stateOf(ab, arrive({ origin: begun, event: begins.event, reused: begins.reused }));
     },
   };
-  return { ports: { runnableWorkflows, runSteering, workflowInvokes }, asked, invoked, replayed, runner, workflows };
+  return {
+    ports: { runnableWorkflows, runSteering, workflowInvokes },
+    answers,
+    asked,
+    failures,
+    invoked,
+    repeatIds,
+    replayed,
+    runner,
+    workflows,
+  };
 };
 
 const openWorld = async (engines: ReturnType<typeof enginesForEach>, closing: (() => Promise<void>)[]) => {
