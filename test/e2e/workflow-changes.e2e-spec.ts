@@ -79,6 +79,25 @@ describe('a workflow', () => {
     expect(dataOf(reply).definition).toEqual((await created()).definition);
   });
 
+  // docs/reference/workflows.md#format-yaml
+  it('is read as YAML, which changes nothing when it is sent back', async () => {
+    const auth = { type: 'bearer', token: 'secret-of-mine' };
+    const steps = [{ namespace: 'a', code: 'export default {\n  run() {\n    return "no: 1"\n  }\n}\n' }];
+    const workflow = await created({ description: '# no comment', triggers: [{ type: 'http', auth }], steps });
+    const path = `/v1/workflows/${workflow.id}`;
+    const { status, headers, text } = await api.call('GET', path, { query: { format: 'yaml' } });
+    expect([status, headers['content-type'], headers['etag']]).toEqual([
+      200,
+      'text/yaml; charset=utf-8',
+      `"${workflow.revision}"`,
+    ]);
+    expect(text).toContain('    code: |\n      export default {\n        run() {\n');
+    expect(text).not.toContain('secret-of-mine');
+    const again = dataOf(await put(workflow.id, text, { 'content-type': 'text/yaml' }));
+    expect(again).toEqual(workflow);
+    expect((await api.call('GET', path, { query: { format: 'xml' } })).status).toBe(400);
+  });
+
   it('3: is imported with warnings, and refused under the own schema', async () => {
     const file = {
       triggers: [{ id: 'hi_ZbHvJ98' }, { id: 'ti_abc' }],

@@ -1,4 +1,4 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -7,6 +7,7 @@ import { one } from '#libs/http/replies.js';
 import { workflowNotFound } from '../domain/workflow.js';
 import { ShownWorkflows } from '../shown-workflows.js';
 import { Workflow, type WorkflowReply } from '../workflow-reply.js';
+import { DefinitionAsYaml } from './definition-as-yaml.interceptor.js';
 import { GetWorkflow } from './get-workflow.query.js';
 
 @Controller('v1/workflows')
@@ -17,7 +18,12 @@ export class GetWorkflowController {
   ) {}
 
   @Get(':id')
-  @Operation({ summary: 'A workflow, by id or by `ext:` and its external id', reply: one(Workflow) })
+  @UseInterceptors(DefinitionAsYaml)
+  @Operation({
+    summary: 'A workflow, by id or by `ext:` and its external id',
+    also: { format: '`yaml` answers with the definition alone, as `text/yaml`' },
+    reply: one(Workflow),
+  })
   async get(@Param('id') w: string, @CurrentCaller() caller: Caller): Promise<{ data: WorkflowReply }> {
     const doc = await this.queries.execute(new GetWorkflow(w, caller));
     const { deployed } = doc.workflow;
