@@ -19,12 +19,11 @@ export const startEmails = async (
     mailer: smtpMailer(smtpUrl, senderOf(config, publicUrl)),
     notes: engines.records,
     due: engines.due,
-    recipientOf: async (sourceId, workspaceId) => {
-      const source = views.sources.find(sourceId);
-      const on = await readModels.get<ErrorEmailsDoc>(errorEmailsProjection.schema, sourceId);
-      if (!source || !on || !views.callers.isMember(on.userId, workspaceId)) return undefined;
-      const user = await readModels.get<UserDoc>(usersProjection.schema, on.userId);
-      return user && { email: user.email, sourceName: source.name };
+    recipientOf: async (emitterId, workspaceId) => {
+      const told = emitterId.startsWith('p_') ? authorOf(views, emitterId) : await switchedOnBy(plane, emitterId);
+      if (!told || !views.callers.isMember(told.userId, workspaceId)) return undefined;
+      const user = await readModels.get<UserDoc>(usersProjection.schema, told.userId);
+      return user && { email: user.email, name: told.name };
     },
     publicUrl,
     clock,
@@ -32,6 +31,28 @@ export const startEmails = async (
     logger,
   });
   closing('emails', () => worker.close());
+};
+
+interface ToldOfErrors {
+  readonly userId: string;
+  /** Of the source or workflow. */
+  readonly name: string;
+}
+
+/** Undefined when the settings of the workflow ask for no mails. */
+const authorOf = ({ workflows }: RoleProcess['plane']['views'], workflowId: string): ToldOfErrors | undefined => {
+  const workflow = workflows.find(workflowId);
+  return workflow?.settings.errorNotification === true ? workflow : undefined;
+};
+
+/** Undefined when nobody has switched on the mails about the source. */
+const switchedOnBy = async (
+  { engines, views }: RoleProcess['plane'],
+  sourceId: string,
+): Promise<ToldOfErrors | undefined> => {
+  const source = views.sources.find(sourceId);
+  const on = await engines.readModels.get<ErrorEmailsDoc>(errorEmailsProjection.schema, sourceId);
+  return source && on && { userId: on.userId, name: source.name };
 };
 
 const senderOf = ({ smtpFrom }: Config, publicUrl: string): string =>

@@ -5,8 +5,8 @@ const eventOf = (error: object): string => JSON.stringify({ original_event: {}, 
 const mail = (error: object, over: Partial<ErrorMailFacts> = {}) =>
   errorMail({
     to: 'ada@example.com',
-    sourceId: 'dc_1',
-    sourceName: 'Orders',
+    emitterId: 'dc_1',
+    name: 'Orders',
     publicUrl: 'https://sluice.example.com',
     emit: 'e1',
     event: eventOf(error),
@@ -36,6 +36,16 @@ describe('the mail about an error', () => {
     expect(text).not.toContain('No further error');
   });
 
+  // docs/reference/workflows.md#run-error-emails
+  it('names a workflow as such, and the setting that ends the mails', () => {
+    const { text } = mail(ERROR, { emitterId: 'p_1' });
+    expect(text).toContain('Workflow Orders (p_1) failed at 2026-01-01T00:00:00Z.');
+    expect(text).toContain('https://sluice.example.com/v1/workflows/p_1/$errors/event_summaries');
+    expect(text).toContain(
+      'PUT https://sluice.example.com/v1/workflows/p_1 with {"settings": {"error_notification": false}}',
+    );
+  });
+
   it('says when it is the last of the day', () => {
     expect(mail(ERROR, { isLast: true }).text).toContain('No further error of this source is mailed');
   });
@@ -47,7 +57,7 @@ describe('the mail about an error', () => {
       message: `x\r\n\r\n${'y'.repeat(9_000)}`,
       stack: 'z'.repeat(9_000),
     };
-    const { subject, text } = mail(evil, { sourceName: 'Or\u2028ders\u0000' });
+    const { subject, text } = mail(evil, { name: 'Or\u2028ders\u0000' });
     expect(subject).toMatch(/^Or ders : E Bcc: eve@example\.com: x y+…$/);
     expect(subject).not.toMatch(/[\r\n\u2028]/);
     expect(text.length).toBeLessThan(8_000);
@@ -58,8 +68,8 @@ describe('the mail about an error', () => {
     expect(
       errorMail({
         to: 'a@b.c',
-        sourceId: 'dc_1',
-        sourceName: '',
+        emitterId: 'dc_1',
+        name: '',
         publicUrl: 'http://h',
         emit: 'e',
         event: '{}',

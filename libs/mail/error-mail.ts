@@ -1,17 +1,18 @@
 import { type Mail } from './mailer.js';
 
-/** An error of a source for a mail. */
+/** An error of a source or workflow for a mail. */
 export interface ErrorMailFacts {
   readonly to: string;
-  readonly sourceId: string;
-  readonly sourceName: string;
+  readonly emitterId: string;
+  /** Of the source or workflow. */
+  readonly name: string;
   /** Address of this server. */
   readonly publicUrl: string;
   /** Emit id of the error event. */
   readonly emit: string;
   /** JSON text of the error event (docs/reference/component-model.md#error-event). */
   readonly event: string;
-  /** Whether no further error of this source is mailed today. */
+  /** Whether no further error of this emitter is mailed today. */
   readonly isLast: boolean;
 }
 
@@ -26,27 +27,32 @@ interface ErrorEvent {
 
 const LONGEST = { subject: 150, message: 2_000, stack: 4_000 };
 
-/** Mail about one error. The texts come from a user's component, and the runner has masked secrets in them. */
-export const errorMail = ({ to, sourceId, sourceName, publicUrl, emit, event, isLast }: ErrorMailFacts): Mail => {
+/** Mail about one error. The texts come from a user's code, and the runner has masked secrets in them. */
+export const errorMail = (facts: ErrorMailFacts): Mail => {
+  const { to, emitterId, name: emitter, publicUrl, emit, event, isLast } = facts;
   const { error = {} } = JSON.parse(event) as ErrorEvent;
   const [name, message, stack, ts] = [textOf(error.name), textOf(error.message), textOf(error.stack), textOf(error.ts)];
-  const errors = `${publicUrl}/v1/sources/${sourceId}/$errors/event_summaries`;
+  const { kind, resource, off } = emitterId.startsWith('p_')
+    ? ({ kind: 'workflow', resource: 'workflows', off: '{"settings": {"error_notification": false}}' } as const)
+    : ({ kind: 'source', resource: 'sources', off: '{"enabled": false}' } as const);
+  const address = `${publicUrl}/v1/${resource}/${emitterId}`;
+  const many = `No further error of this ${kind} is mailed for up to 24 hours, because there were many.`;
   return {
     to,
-    subject: shortened(oneLine(`${sourceName}: ${name}: ${message}`), LONGEST.subject),
-    messageId: `<${emit}.${sourceId}@${new URL(publicUrl).hostname}>`,
+    subject: shortened(oneLine(`${emitter}: ${name}: ${message}`), LONGEST.subject),
+    messageId: `<${emit}.${emitterId}@${new URL(publicUrl).hostname}>`,
     text: [
-      `Source ${oneLine(sourceName)} (${sourceId}) failed at ${ts}.`,
+      `${kind === 'source' ? 'Source' : 'Workflow'} ${oneLine(emitter)} (${emitterId}) failed at ${ts}.`,
       '',
       `${oneLine(name)}: ${shortened(message, LONGEST.message)}`,
       '',
       shortened(stack, LONGEST.stack),
       '',
-      `All errors: ${errors}`,
+      `All errors: ${address}/$errors/event_summaries`,
       '',
       'Repeats of this error are not mailed for 24 hours.',
-      ...(isLast ? ['No further error of this source is mailed for up to 24 hours, because there were many.'] : []),
-      `To get no such mails: PUT ${publicUrl}/v1/sources/${sourceId}/error_emails with {"enabled": false}`,
+      ...(isLast ? [many] : []),
+      `To get no such mails: PUT ${address}${kind === 'source' ? '/error_emails' : ''} with ${off}`,
     ].join('\n'),
   };
 };

@@ -43,7 +43,7 @@ const world = async () => {
     due: { put: async (entries) => void t.scheduled.push(...entries) },
     recipientOf: async () => {
       t.asked++;
-      return t.isOn ? { email: 'ada@example.com', sourceName: 'Orders' } : undefined;
+      return t.isOn ? { email: 'ada@example.com', name: 'Orders' } : undefined;
     },
     publicUrl: 'http://127.0.0.1:3000',
     clock: { now: () => t.now },

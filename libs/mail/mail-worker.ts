@@ -6,10 +6,11 @@ import { EMAILS } from '#libs/stream-log/topics.js';
 import { errorMail } from './error-mail.js';
 import { type Mailer, MailRefused } from './mailer.js';
 
-/** Recipients of the mails about a source. */
+/** Recipient of the mails about a source or workflow. */
 export interface Recipient {
   readonly email: string;
-  readonly sourceName: string;
+  /** Of the source or workflow. */
+  readonly name: string;
 }
 
 /** Durable records of sent mails, with an end. */
@@ -37,8 +38,8 @@ export interface MailWorkerDependencies {
   readonly mailer: Mailer;
   readonly notes: MailNotes;
   readonly due: Pick<DueStore, 'put'>;
-  /** Undefined when the mails of the source are off, or its user has left the workspace. */
-  readonly recipientOf: (sourceId: string, workspaceId: string) => Promise<Recipient | undefined>;
+  /** Undefined when the mails of the source or workflow are off, or their user has left the workspace. */
+  readonly recipientOf: (emitterId: string, workspaceId: string) => Promise<Recipient | undefined>;
   readonly publicUrl: string;
   readonly clock: Clock;
   readonly metrics: { email(outcome: 'sent' | 'suppressed' | 'retried' | 'failed'): void };
@@ -46,14 +47,14 @@ export interface MailWorkerDependencies {
 }
 
 const DAY_MS = 86_400_000;
-/** Mails about one source in 24 hours. */
+/** Mails about one source or workflow in 24 hours. */
 export const MAILS_A_DAY = 20;
 /** Pauses before a mail that its server refused for now is tried again. */
 const RETRY_MS = [60_000, 300_000, 900_000, 3_600_000];
 
 /**
- * Sends errors of sources by email: one mail for each distinct error of a source in 24 hours
- * (docs/reference/rest-api.md#error-emails). A mail is recorded once its server has accepted it. A crash in between
+ * Sends errors of sources and workflows by email: one mail for each distinct error of one in 24 hours
+ * (docs/reference/rest-api.md#error-emails and workflows.md#run-error-emails). A mail is recorded once its server has accepted it. A crash in between
  * sends it again, under one Message-ID. One consumer owns the lane, so several processes send no mail twice.
  */
 export const startMailWorker = async (deps: MailWorkerDependencies): Promise<{ close(): Promise<void> }> => {
@@ -81,15 +82,15 @@ export const startMailWorker = async (deps: MailWorkerDependencies): Promise<{ c
 
 const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise<void> => {
   const { clock, metrics, notes, recipientOf } = deps;
-  const { emitter: sourceId, workspace, fault, emit } = emailHeaders(record);
+  const { emitter: emitterId, workspace, fault, emit } = emailHeaders(record);
   const now = clock.now();
   if (now - record.timestamp > DAY_MS) return metrics.email('failed');
-  // 1. Check whether this error, or too many of the source, were mailed today.
-  const store = `emails:${sourceId}`;
+  // 1. Check whether this error, or too many of the emitter, were mailed today.
+  const store = `emails:${emitterId}`;
   const [mailed, count] = await Promise.all([notes.get(store, `sent:${fault}`, now), notes.get(store, 'count', now)]);
   const before = Number(count?.value ?? '0');
   if (mailed !== undefined || before >= MAILS_A_DAY) return metrics.email('suppressed');
-  const recipient = await recipientOf(sourceId, workspace);
+  const recipient = await recipientOf(emitterId, workspace);
   if (recipient === undefined) return;
   // 2. Send.
   const isLast = before + 1 === MAILS_A_DAY;
@@ -105,15 +106,15 @@ const tell = async (deps: MailWorkerDependencies, record: StoredRecord): Promise
 const isSent = async (
   { mailer, due, publicUrl, clock, metrics, logger }: MailWorkerDependencies,
   stored: StoredRecord,
-  { email, sourceName }: Recipient,
+  { email, name }: Recipient,
   isLast: boolean,
 ): Promise<boolean> => {
   const { key, value } = stored;
   const headers = emailHeaders(stored);
-  const { emitter: sourceId, emit } = headers;
-  const line = { source: sourceId, emit };
+  const { emitter: emitterId, emit } = headers;
+  const line = { emitter: emitterId, emit };
   try {
-    await mailer.send(errorMail({ to: email, sourceId, sourceName, publicUrl, emit, event: value, isLast }));
+    await mailer.send(errorMail({ to: email, emitterId, name, publicUrl, emit, event: value, isLast }));
   } catch (error) {
     if (!(error instanceof MailRefused)) {
       logger.warn({ ...line, err: error }, 'email.waits: the mail server cannot be used');
@@ -129,8 +130,8 @@ const isSent = async (
     }
     const record = { key, headers: { ...headers, attempt: String(attempt + 1) }, value };
     const entry: DueEntry = {
-      id: `email/${sourceId}/${emit}/${attempt + 1}`,
-      owner: sourceId,
+      id: `email/${emitterId}/${emit}/${attempt + 1}`,
+      owner: emitterId,
       kind: 'email',
       dueAt: clock.now() + pauseMs,
       record,

@@ -57,13 +57,15 @@ export const routeEmit = (
     if (passes === undefined) return { ...NOTHING, isUnexamined: true };
     if (passes) matches.push(match);
   }
-  if (matches.length === 0) return NOTHING;
+  // Whether its author wants the mail, and who that is, is for the mail worker to know.
+  const mails = headers.emitter.startsWith('p_') && headers.channel === ERRORS_CHANNEL ? emailOf(emit, topics) : [];
+  if (matches.length === 0) return mails.length === 0 ? NOTHING : { ...NOTHING, records: mails };
 
   const atLimit = Number(headers.hops) >= MAX_HOPS;
   if (atLimit && headers.channel !== ERRORS_CHANNEL) {
     return { ...NOTHING, records: [hopLimitError(emit, topics)], hopLimited: true };
   }
-  const records: LogRecord[] = [];
+  const records: LogRecord[] = [...mails];
   const givenUp: string[] = [];
   for (const match of matches) {
     if (match.listenerId.startsWith('wh_')) records.push(deliveryOf(emit, match, topics, now));
