@@ -167,6 +167,15 @@ describe('the sources of a workflow', () => {
     expect(await componentsIn(machine)).toEqual({});
   });
 
+  it('do not keep it from being changed or deleted when one is gone', async () => {
+    const machine = boot(await deployed());
+    await change(machine, { remove: ['dc_a'], keep: ['dc_b'] });
+    await change(machine, { keep: ['dc_a', 'dc_b'], active: false });
+    expect(await componentsIn(machine)).toEqual({ dc_b: 'inactive one' });
+    await change(machine, { remove: ['dc_a', 'dc_b'] });
+    expect(await componentsIn(machine)).toEqual({});
+  });
+
   it('are not changed by two changes at once', async () => {
     const machine = boot(await deployed());
     const outcomes = await Promise.all([

@@ -95,6 +95,7 @@ export class SourcesOfWorkflows implements OwnedSources {
         });
         continue;
       }
+      if (await this.isGone(sourceId, context)) continue;
       const source = await this.source(sourceId, context);
       if (plan === undefined && source.active === active) continue;
       const planned = plan ?? { definition: source.definition, secrets: [] };
@@ -102,10 +103,16 @@ export class SourcesOfWorkflows implements OwnedSources {
       found.push({ trigger, isDeployment: false, operation: this.updates.update(options, context) });
     }
     for (const { trigger, sourceId } of change.removed) {
+      if (await this.isGone(sourceId, context)) continue;
       const options = { ignoreHookErrors, workflowChange };
       found.push({ trigger, isDeployment: false, operation: this.deletions.deletion(sourceId, options, context) });
     }
     return found;
+  }
+
+  /** A source that its workflow still names (docs/adr/0074) must not keep the workflow from being changed or deleted. */
+  private async isGone(sourceId: string, { workspaceId }: CommandContext): Promise<boolean> {
+    return (await this.operations.stateOf(sourceId, workspaceId)).status === 'gone';
   }
 
   private async source(sourceId: string, { workspaceId }: CommandContext): Promise<SourceRecord> {
