@@ -155,7 +155,7 @@ export interface WorkflowExternalIdReleased {
 export type WorkflowExternalIdEvent = WorkflowExternalIdReserved | WorkflowExternalIdReleased;
 
 /**
- * The key pair that signs the tokens of run URLs (docs/adr/0072). The private key is in the vault. The role `ingress`
+ * The key pair that signs the tokens of run URLs (docs/adr/0075). The private key is in the vault. The role `ingress`
  * checks tokens with the public one.
  */
 export interface RunUrlKeyCreated {

@@ -1,6 +1,6 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 
-/** What a token of run URLs names (docs/adr/0072). */
+/** What a token of run URLs names (docs/adr/0075). */
 export interface NamedExecution {
   readonly workflowId: string;
   readonly runId: string;
