@@ -156,6 +156,81 @@ describe('a definition', () => {
   });
 });
 
+// docs/reference/workflows.md#run-urls
+describe('a URL of a run', () => {
+  interface Waiting {
+    readonly path: string;
+    readonly url: string;
+  }
+  const again = '$.flow.rerun(3_600_000, {}, 10)';
+  const stateOf = async (path: string): Promise<string> => (await api.expect<Data<Run>>(200, 'GET', path)).data.state;
+  const waiting = async (): Promise<Waiting> => {
+    const answer = await hit(await deployed([step(`return ${again}`)]));
+    const path = `/v1/runs/${String(answer.headers['x-sluice-run-id'])}`;
+    return eventually(`${path} waits`, async () => {
+      const { body } = await api.call<Partial<Data<{ state: string; steps: { exports: unknown }[] }>>>(
+        'GET',
+        `${path}?expand=data`,
+      );
+      if (body.data?.state !== 'waiting') return undefined;
+      const { $return_value: urls } = body.data.steps[0]?.exports as { $return_value: { resume_url: string } };
+      return { path, url: urls.resume_url };
+    });
+  };
+
+  it('is refused when it is made of others, and ends no wait', async () => {
+    const [mine, theirs] = await Promise.all([waiting(), waiting()]);
+    const [base = '', token = ''] = /^(.*\/r\/)([^/]+)\//.exec(mine.url)?.slice(1) ?? [];
+    const [named = '', signature = ''] = token.split('.');
+    const [other = ''] = (/\/r\/([^/]+)\//.exec(theirs.url)?.[1] ?? '').split('.');
+    const flipped = (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1);
+    const forged = [
+      `${other}.${signature}`,
+      `${other.slice(0, 18)}${named.slice(18)}.${signature}`,
+      `${named.slice(0, -1)}2.${signature}`,
+      `${named.slice(0, -1)}01.${signature}`,
+      `${named}.${flipped}`,
+      `${named}.${'A'.repeat(86)}`,
+      `${named}.`,
+      named,
+      `${token}.${signature}`,
+      'x'.repeat(8_000),
+    ];
+    for (const each of forged) {
+      for (const action of ['resume', 'cancel', 'confirm'])
+        expect((await send(`${base}${each}/${action}`, { method: 'GET' })).status).toBe(404);
+    }
+    expect([await stateOf(mine.path), await stateOf(theirs.path)]).toEqual(['waiting', 'waiting']);
+    expect((await send(mine.url)).status).toBe(200);
+  });
+
+  it('of an earlier execution ends no later wait', async () => {
+    const { path, url } = await waiting();
+    expect((await send(url)).status).toBe(200);
+    await eventually('it waits again', async () =>
+      (await api.expect<Data<{ steps: { runs: number; state: string }[] }>>(200, 'GET', path)).data.steps.some(
+        ({ runs, state }) => runs === 2 && state === 'waiting',
+      )
+        ? true
+        : undefined,
+    );
+    for (const action of ['resume', 'cancel', 'confirm'])
+      expect((await send(url.replace(/resume$/, action), { method: 'GET' })).status).toBe(410);
+    expect(await stateOf(path)).toBe('waiting');
+  });
+
+  it('takes no more than an endpoint does', async () => {
+    const { path, url } = await waiting();
+    const headers = { 'content-type': 'application/json' };
+    const bodies: readonly [string, number][] = [
+      ['x'.repeat(513 * 1024), 413],
+      ['['.repeat(300) + ']'.repeat(300), 400],
+    ];
+    for (const [body, status] of bodies) expect((await send(url, { headers, body })).status).toBe(status);
+    expect(await stateOf(path)).toBe('waiting');
+  });
+});
+
 // docs/reference/workflows.md#subscribed
 describe('a workflow that floods itself', () => {
   it('stops after 32 listeners, and tells $errors', async () => {
