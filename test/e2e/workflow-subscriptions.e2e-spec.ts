@@ -142,7 +142,7 @@ describe('a trigger', () => {
   it('listens to a source of the workspace, also without a type', async () => {
     const source = await instance.deploy(relayCode());
     const workflow = await deployed('', [{ id: source.id }]);
-    expect(workflow.triggers).toEqual([{ type: 'source', name: 'source', id: source.id, event_name: '' }]);
+    expect(workflow.triggers).toMatchObject([{ type: 'source', name: 'source', id: source.id, event_name: '' }]);
     await instance.post(source, { n: 1 });
     const [run] = await endedRuns(workflow.id, 1);
     expect(run?.trigger).toEqual({ type: 'source', id: source.id, name: 'source' });
