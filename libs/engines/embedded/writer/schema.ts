@@ -9,7 +9,7 @@ export const FILES: readonly FileName[] = ['events', 'data', 'read'];
 export const synchronousOf = (file: FileName): 'FULL' | 'NORMAL' => (file === 'read' ? 'NORMAL' : 'FULL');
 
 /** Number of the schema of all files. Raise it when the tables of one change. */
-export const SCHEMA = 5;
+export const SCHEMA = 6;
 
 const EVENTS = `
   CREATE TABLE events(
@@ -91,9 +91,10 @@ const DATA = `
   CREATE INDEX run_history_by_replayed ON run_history(replay_of) WHERE replay_of IS NOT NULL;
   CREATE TABLE run_history_texts(
     place INTEGER NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (place, name));
-  -- The words of a run, and its workflow and workspace with a \`_\` before them, which no word has.
+  -- The words of a run, and its workflow and workspace with a \`_\` before them, which no word has. A beginning of a word
+  -- that has an index of its length is read row by row. Without one, all runs with a word that begins so are read first.
   CREATE VIRTUAL TABLE run_history_words USING fts5(
-    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3',
+    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3 4 5 6 7 8 9 10',
     tokenize = "unicode61 remove_diacritics 0 tokenchars '_'");`;
 
 const READ = `
