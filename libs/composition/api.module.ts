@@ -163,6 +163,7 @@ const streamPorts = (options: ApiOptions) => {
     eventStreams: new EventStreams(engines.log, {
       settings: { perUser: config.streamsPerUser, unsent: unsentLimits() },
       mayRead: (apiKeyId: string, workspaceId: string) => views.callers.mayRead(apiKeyId, workspaceId),
+      isPublic: (workflowId: string) => views.workflows.find(workflowId)?.settings.publicSse === true,
       exists: (emitterId: string) => views.resources.find(emitterId) !== undefined,
       shuttingDown,
       onEnded: streamObserver(logger, metrics),

@@ -6,7 +6,7 @@ import { type StoredRecord, type StreamLog, type Tail } from '#libs/stream-log/s
 import { type EndedStream, EventStream, type StreamEnd, type StreamFrame, type StreamOptions } from './event-stream.js';
 import { LiveRecord } from './live-record.js';
 import { type StreamPorts, type StreamSettings } from './ports.js';
-import { type Scope, type StreamReader, UnsentBytes } from './unsent-bytes.js';
+import { type Holder, type Scope, type StreamReader, UnsentBytes } from './unsent-bytes.js';
 import { WriteTurns } from './write-turns.js';
 
 interface Open {
@@ -23,6 +23,8 @@ interface Feed {
   tail?: Promise<Tail>;
 }
 
+/** Streams of readers without a key in each workspace. */
+const PUBLIC_STREAMS = 100;
 const CHECK_MS = 500;
 /** Time between two keep-alives of a stream. */
 const KEEP_ALIVE_CHECKS = 30;
@@ -35,6 +37,8 @@ export class EventStreams implements OnModuleDestroy {
   /** By the beginning of the names of their topics. */
   private readonly feeds = new Map<string, Feed>();
   private readonly counts: Budget<'user' | 'workspace'>;
+  /** Of the readers without a key, who take no room of others. */
+  private readonly publicCounts: Budget<'user' | 'workspace'>;
   private readonly unsent: UnsentBytes;
   private opened = 0;
   private readonly turns = new WriteTurns();
@@ -47,11 +51,12 @@ export class EventStreams implements OnModuleDestroy {
   ) {
     const { settings } = ports;
     this.counts = new Budget(streamLimits(settings));
+    this.publicCounts = new Budget(publicLimits(settings));
     this.unsent = new UnsentBytes(settings.unsent);
   }
 
   get size(): number {
-    return this.counts.inUse;
+    return this.counts.inUse + this.publicCounts.inUse;
   }
 
   /** Bytes that the process keeps for readers that have not read them. */
@@ -64,7 +69,7 @@ export class EventStreams implements OnModuleDestroy {
    * stream.too_many.
    */
   async open(options: StreamOptions, reader: StreamReader, response: ServerResponse): Promise<EventStream> {
-    const over = this.counts.tryHold(holdersOf(reader), 1);
+    const over = this.countsOf(reader).tryHold(holdersOf(reader), 1);
     if (over) throw tooMany(over, reader);
     const { unsent, turns } = this;
     const stream = new EventStream(options, reader, response, { unsent, turns }, (ended) => this.ended(open, ended));
@@ -79,6 +84,11 @@ export class EventStreams implements OnModuleDestroy {
       throw error;
     }
     return stream;
+  }
+
+  /** Whether the stream of the workflow needs no key. */
+  isPublic(workflowId: string): boolean {
+    return this.ports.isPublic(workflowId);
   }
 
   /** Sends kept events. Resolves when the connection has room for the next, or when the stream is over. */
@@ -108,10 +118,11 @@ export class EventStreams implements OnModuleDestroy {
 
   /**
    * Cuts streams until no sum of unsent bytes is above its limit: those of the user, of the workspace, or of the user with
-   * the most in the process. The stream with the most unsent bytes is cut first.
+   * the most in the process. Streams without a key are cut first, and then the one with the most unsent bytes.
    */
   private keepWithinLimits(): void {
     for (let over = this.unsent.over(); over; over = this.unsent.over()) {
+      if (this.cutPublic(over)) continue;
       const { scope, holder } = over.scope === 'process' ? this.unsent.largest('user') : over;
       const ofHolder = this.all().filter(({ stream }) => holdersOf(stream.reader)[scope] === holder);
       // Of two streams with equal bytes the newer one has had less time to read.
@@ -122,6 +133,24 @@ export class EventStreams implements OnModuleDestroy {
         if (over.scope === 'process' && this.unsent.largest('user').holder !== holder) break;
       }
     }
+  }
+
+  /** Whether it cut any. */
+  private cutPublic(over: Holder): boolean {
+    const unread = this.all().filter(
+      ({ stream: { reader, unsentBytes } }) =>
+        reader.apiKeyId === null && unsentBytes > 0 && holdersOf(reader)[over.scope] === over.holder,
+    );
+    unread.sort((a, b) => b.stream.unsentBytes - a.stream.unsentBytes);
+    for (const { stream } of unread) {
+      stream.cut('too much unsent');
+      if (!this.unsent.isOver(over)) break;
+    }
+    return unread.length > 0;
+  }
+
+  private countsOf({ apiKeyId }: StreamReader): Budget<'user' | 'workspace'> {
+    return apiKeyId === null ? this.publicCounts : this.counts;
   }
 
   private all(): Open[] {
@@ -144,7 +173,7 @@ export class EventStreams implements OnModuleDestroy {
     const ofEmitter = streams?.get(options.emitterId);
     if (!ofEmitter?.delete(open)) return;
     if (ofEmitter.size === 0) streams?.delete(options.emitterId);
-    this.counts.release(holdersOf(reader), 1);
+    this.countsOf(reader).release(holdersOf(reader), 1);
   }
 
   private ended(open: Open, ended: EndedStream): void {
@@ -161,12 +190,17 @@ export class EventStreams implements OnModuleDestroy {
         const exists = this.ports.exists(emitterId);
         for (const { stream, keepAlive } of [...opens]) {
           if (!exists) stream.end('emitter deleted');
-          else if (!this.ports.mayRead(stream.reader.apiKeyId, stream.reader.workspaceId)) stream.end('access lost');
+          else if (!this.mayRead(stream)) stream.end('access lost');
           else if (stream.isStalled()) stream.cut('too slow');
           else if (isAlive) stream.keepAlive(keepAlive);
         }
       }
     void this.close();
+  }
+
+  private mayRead({ reader, options }: EventStream): boolean {
+    const { apiKeyId, workspaceId } = reader;
+    return apiKeyId === null ? this.ports.isPublic(options.emitterId) : this.ports.mayRead(apiKeyId, workspaceId);
   }
 
   private endAll(why: StreamEnd): void {
@@ -197,15 +231,27 @@ const streamLimits = ({ perUser }: StreamSettings): Readonly<Record<Scope, numbe
   process: 10 * perUser,
 });
 
+/** All readers without a key of a workspace are one user. */
+const publicLimits = ({ perUser }: StreamSettings): Readonly<Record<Scope, number>> => ({
+  workspace: PUBLIC_STREAMS,
+  user: PUBLIC_STREAMS,
+  process: 10 * perUser,
+});
+
 const tooMany = (
   { scope, limit, actual }: OverBudget<'user' | 'workspace'>,
-  { userId, workspaceId }: StreamReader,
+  { apiKeyId, userId, workspaceId }: StreamReader,
 ): DomainError => {
+  const open = actual - 1;
+  if (apiKeyId === null) {
+    const text = `${open} streams without a key are open, the limit is ${limit}: try later, or send a key`;
+    return new DomainError('stream.too_many', text, { scope, limit, actual: open });
+  }
   const whose = { user: `user ${userId}`, workspace: `workspace ${workspaceId}`, process: 'this server' }[scope];
   const setting = 'SLUICE_STREAMS_PER_USER';
   return new DomainError(
     'stream.too_many',
-    `${whose} has ${actual - 1} open streams, the limit is ${limit}: close some, or have ${setting} raised`,
-    { scope, limit, actual: actual - 1, setting },
+    `${whose} has ${open} open streams, the limit is ${limit}: close some, or have ${setting} raised`,
+    { scope, limit, actual: open, setting },
   );
 };

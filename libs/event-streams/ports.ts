@@ -13,6 +13,8 @@ export interface StreamPorts {
   readonly settings: StreamSettings;
   /** Whether the key is still in force and its user a member of the workspace. Called twice a second for each stream. */
   mayRead(apiKeyId: string, workspaceId: string): boolean;
+  /** Whether the workflow is open to readers without a key. Called as often, for each of their streams. */
+  isPublic(workflowId: string): boolean;
   /** Whether the source or workflow is not deleted. */
   exists(emitterId: string): boolean;
   shuttingDown(): boolean;

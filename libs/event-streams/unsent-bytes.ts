@@ -2,10 +2,18 @@ import { shareOfHeap } from '#libs/kernel/heap-share.js';
 
 /** User and workspace of a stream's reader. */
 export interface StreamReader {
-  readonly apiKeyId: string;
+  /** Null for a reader without a key, of a workflow that is open to all. */
+  readonly apiKeyId: string | null;
   readonly userId: string;
   readonly workspaceId: string;
 }
+
+/** The readers without a key of a workspace count as one user. */
+export const publicReader = (workspaceId: string): StreamReader => ({
+  apiKeyId: null,
+  userId: `public ${workspaceId}`,
+  workspaceId,
+});
 
 /** Limits in bytes on the memory of the streams of a user, of a workspace and of the process. */
 export type UnsentLimits = Readonly<Record<Scope, number>>;

@@ -2,6 +2,7 @@ import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 
 export const OPEN_TO_ALL = 'sluice:open-to-all';
 export const TOKEN_IN_QUERY = 'sluice:token-in-query';
+export const KEY_OPTIONAL = 'sluice:key-optional';
 
 /** Marks a route that needs no API key, such as health, metrics and the OpenAPI document. */
 export const OpenToAll = (): CustomDecorator => SetMetadata(OPEN_TO_ALL, true);
@@ -11,3 +12,6 @@ export const OpenToAll = (): CustomDecorator => SetMetadata(OPEN_TO_ALL, true);
  * (docs/reference/rest-api.md#access-token-in-query).
  */
 export const TokenInQuery = (): CustomDecorator => SetMetadata(TOKEN_IN_QUERY, true);
+
+/** Passes a request without any key to its route, which decides whether it needs one. */
+export const KeyOptional = (): CustomDecorator => SetMetadata(KEY_OPTIONAL, true);

@@ -4,7 +4,7 @@ import { Reflector } from '@nestjs/core';
 import { type Request } from 'express';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { CALLERS, type Caller, type Callers } from './callers.js';
-import { OPEN_TO_ALL, TOKEN_IN_QUERY } from './access.js';
+import { KEY_OPTIONAL, OPEN_TO_ALL, TOKEN_IN_QUERY } from './access.js';
 import { identify } from './request-state.js';
 import { WrongKeys } from './wrong-keys.js';
 
@@ -31,6 +31,8 @@ export class ApiKeyGuard implements CanActivate {
     if (marked(OPEN_TO_ALL)) return true;
 
     const request = context.switchToHttp().getRequest<Request>();
+    const { authorization } = request.headers;
+    if (marked(KEY_OPTIONAL) && authorization === undefined && request.query['access_token'] === undefined) return true;
     const key = presentedKey(request, marked(TOKEN_IN_QUERY));
     const caller = callerWith(key, this.callers);
     if (!caller) {

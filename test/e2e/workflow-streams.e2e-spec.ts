@@ -69,7 +69,16 @@ describe('the stream of a run', () => {
     );
     expect(after.at(-1)).toEqual(['run', 'succeeded']);
     expect(stream.comments[0]).toBe('sse-handshake');
-    const { data } = await api.expect<Data<{ steps: unknown; event: unknown }>>(200, 'GET', `/v1/runs/${run}`);
+    // The history may have the end a moment later.
+    const data = await eventually('the history has the end', async () => {
+      const path = `/v1/runs/${run}`;
+      const { data: found } = await api.expect<Data<{ steps: unknown; event: unknown; state: string }>>(
+        200,
+        'GET',
+        path,
+      );
+      return found.state === 'succeeded' ? found : undefined;
+    });
     const { steps: _, event: __, ...listed } = data;
     expect(stream.values.at(-1)).toEqual(listed);
   });
@@ -142,5 +151,23 @@ describe('the stream of a workflow', () => {
       headers: { 'last-event-id': later.events[97]?.id ?? '' },
     });
     expect(await resumed.until(2)).toEqual(later.values.slice(98));
+  });
+
+  // docs/reference/rest-api.md#stream-public
+  it('needs no key while public_sse is true, and ends when that changes', async () => {
+    const workflow = await deployed(sending);
+    const path = `/v1/workflows/${workflow.id}`;
+    const keyless = () => open(`${path}/sse`, { key: null });
+    expect((await keyless()).status).toBe(401);
+    await api.expect(200, 'PUT', path, { body: { settings: { public_sse: true } } });
+    const stream = await keyless();
+    await runOf(workflow, { n: 1 });
+    await stream.until(1);
+    expect(stream.events[0]).toMatchObject({ event: 'news', data: '{"n":1,"text":"a\\nb"}' });
+    expect((await open(`${path}/sse`, { key: null, headers: { authorization: 'Bearer sk_wrong' } })).status).toBe(401);
+    expect((await open(`${path}/runs/sse`, { key: null })).status).toBe(401);
+    await api.expect(200, 'PUT', path, { body: { settings: { public_sse: null } } });
+    await stream.untilEnded();
+    expect((await keyless()).status).toBe(401);
   });
 });

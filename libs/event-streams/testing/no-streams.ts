@@ -6,6 +6,7 @@ export const noStreams = (log: Pick<StreamLog, 'tail'>): EventStreams =>
   new EventStreams(log, {
     settings: { perUser: 1, unsent: unsentLimits() },
     mayRead: () => true,
+    isPublic: () => false,
     exists: () => true,
     shuttingDown: () => false,
     onEnded: () => undefined,

@@ -2,14 +2,20 @@ import { type ServerResponse } from 'node:http';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import { type Request } from 'express';
 import { ERRORS_CHANNEL, LOGS_CHANNEL, SSE_CHANNEL } from '#libs/component-model/channels.js';
-import { type EventStream, EventStreams, openStream } from '#libs/event-streams/index.js';
-import { TokenInQuery } from '#libs/http/access.js';
+import {
+  type EventStream,
+  EventStreams,
+  openStream,
+  publicReader,
+  type StreamReader,
+} from '#libs/event-streams/index.js';
+import { KeyOptional, TokenInQuery } from '#libs/http/access.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
 import { describe, type Parameters, Params } from '#libs/http/parameters.js';
 import { text } from '#libs/http/reply-schema.js';
-import { hostedStreamOf } from '#libs/http/request-state.js';
+import { callerIfAny, callerOf, hostedStreamOf } from '#libs/http/request-state.js';
 import { type KnownSources, sourceInPath } from '#libs/http/source-in-path.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -85,6 +91,7 @@ export class StreamEventsController {
   /** Begins with the messages that are kept, as the hosted service does. */
   @Get('workflows/:id/sse')
   @TokenInQuery()
+  @KeyOptional()
   @Operation({
     summary: 'What steps of a workflow send with `$.send.sse` (server-sent events)',
     replies: REPLIES,
@@ -94,16 +101,24 @@ export class StreamEventsController {
   async ofWorkflow(
     @Param('id') id: string,
     @Params('query_wins') params: Parameters,
-    @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: ServerResponse,
   ): Promise<void> {
-    const workspaceId = workspaceOfWorkflow(this.emitters, id, caller);
+    const reader = this.readerOf(id, request);
     const lastId = lastEventId(request, params);
     const options = emitsStream({ emitterId: id, ...MESSAGES }, 'keepalive');
-    const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
     const stream = await openStream(this.streams, options, reader, { request, response });
     if (stream) await this.replay(stream, MESSAGES, lastId);
+  }
+
+  /** Without a key only a workflow with `public_sse` has a stream. */
+  private readerOf(id: string, request: Request): StreamReader {
+    const workspaceId = this.emitters.find(id)?.workspaceId;
+    if (!callerIfAny(request) && workspaceId !== undefined && this.streams.isPublic(id))
+      return publicReader(workspaceId);
+    const caller = callerOf(request);
+    const { apiKeyId, userId } = caller;
+    return { apiKeyId, userId, workspaceId: workspaceOfWorkflow(this.emitters, id, caller) };
   }
 
   private async replay(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { emit } from '../testing/emit-record.js';
-import { kept, large, MB, StreamWorld, turns } from '../testing/stream-world.js';
+import { kept, large, MB, PUBLIC, StreamWorld, turns } from '../testing/stream-world.js';
 
 /** Consecutive checks without progress after which a stream is cut. */
 const STALLED_CHECKS = 20;
@@ -45,6 +45,22 @@ describe('the number of streams', () => {
     await expect(world.open({}, 'u_11', 'o_3')).rejects.toMatchObject({
       details: { scope: 'process', limit: 30, actual: 30, setting: 'SLUICE_STREAMS_PER_USER' },
     });
+  });
+
+  // docs/reference/rest-api.md#stream-public
+  it('has room of its own for readers without a key, 100 in each workspace', async () => {
+    world = new StreamWorld({ perUser: 30 });
+    await world.start();
+    for (let n = 0; n < 100; n++) await world.open({}, PUBLIC);
+    const refused = await world.open({}, PUBLIC).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'stream.too_many',
+      details: { scope: 'workspace', limit: 100, actual: 100 },
+    });
+    expect(String(refused)).not.toMatch(/o_1/);
+    await world.open({}, PUBLIC, 'o_2');
+    for (let n = 0; n < 30; n++) await world.open();
+    expect(world.streams.size).toBe(131);
   });
 
   it('does not grow by a stream that could not be opened', async () => {
@@ -131,6 +147,21 @@ describe('what clients do not read', () => {
     await turns();
     expect(other.response.data).toEqual([large(2), large(1), large(1)]);
     expect(neighbour.response.data).toEqual([large(3)]);
+  });
+
+  // docs/reference/rest-api.md#stream-public
+  it('of readers without a key is cut first, however little it is', async () => {
+    const open = await world.openUnread({ channel: 'p' }, PUBLIC);
+    for (const [n, channel] of ['a', 'b', 'c'].entries()) {
+      await world.openUnread({ channel }, `u_${channel}`);
+      await world.publish(emit(n, `${channel}${large(3)}`, { channel }));
+    }
+    await world.publish(emit(3, large(2), { channel: 'p' }));
+    expect(world.ended).toEqual([]);
+    await world.openUnread({ channel: 'd' }, 'u_d');
+    await world.publish(emit(4, `d${large(2)}`, { channel: 'd' }));
+    expect(world.ended).toMatchObject([{ why: 'too much unsent', channel: 'p', apiKeyId: null }]);
+    expect(open.response.destroyed).toBe(true);
   });
 
   it('is limited for each workspace', async () => {

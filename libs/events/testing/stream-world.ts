@@ -5,6 +5,7 @@ import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log
 import {
   type EventStream,
   EventStreams,
+  publicReader,
   type StreamFrame,
   type StreamPorts,
   type UnsentLimits,
@@ -68,6 +69,9 @@ interface OpenStream {
   readonly response: FakeResponse;
 }
 
+/** Stands for the user of a reader without a key. */
+export const PUBLIC = 'public';
+
 /** The streams of a process, and its services for them. */
 export class StreamWorld {
   readonly log = new InMemoryStreamLog();
@@ -81,6 +85,7 @@ export class StreamWorld {
     const ports: StreamPorts = {
       settings: { perUser: 3, unsent: LIMITS, ...settings },
       mayRead: () => this.allowed,
+      isPublic: () => this.allowed,
       exists: () => this.exists,
       shuttingDown: () => this.stopping,
       onEnded: (each) => void this.ended.push(each),
@@ -94,7 +99,7 @@ export class StreamWorld {
 
   async open(shown: Partial<typeof SHOWN> = {}, userId = 'u_1', workspaceId = 'o_1'): Promise<OpenStream> {
     const response = new FakeResponse();
-    const reader = { apiKeyId: 'key_1', userId, workspaceId };
+    const reader = userId === PUBLIC ? publicReader(workspaceId) : { apiKeyId: 'key_1', userId, workspaceId };
     const options = emitsStream({ ...SHOWN, ...shown }, 'keep');
     const stream = await this.streams.open(options, reader, response as unknown as ServerResponse);
     stream.open();
