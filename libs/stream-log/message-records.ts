@@ -103,6 +103,9 @@ export const outcomeRecord = (topics: Pick<TopicPolicy, 'runs'>, outcome: SendOu
   return { topic: topics.runs(key), key, headers: { kind: OUTCOME }, value: JSON.stringify(outcome) };
 };
 
+/** Whether a record of runs tells what became of a message, and not what changed in a run. */
+export const isOutcome = ({ headers }: Pick<LogRecord, 'headers'>): boolean => headers['kind'] === OUTCOME;
+
 /** Undefined for another record of the topic of runs. Throws for one whose value is not JSON. */
 export const readOutcome = ({ headers, value }: Pick<LogRecord, 'headers' | 'value'>): SendOutcome | undefined =>
-  headers['kind'] === OUTCOME ? (JSON.parse(value) as SendOutcome) : undefined;
+  isOutcome({ headers }) ? (JSON.parse(value) as SendOutcome) : undefined;

@@ -82,6 +82,7 @@ export const PARTS = {
   resumeData: (namespace: string) => `resume/${namespace}`,
   /** What became of a message that a step sent. Only the history of runs has it. */
   sent: (namespace: string, index: number) => `sent/${namespace}/${index}`,
+  isSent: (name: string) => name.startsWith('sent/'),
 } as const;
 
 /** A step of a run that has an outcome, in its part. */

@@ -133,6 +133,8 @@ class Scene {
   /** Outcomes that were seen while the load ran. They must stay. */
   private readonly outcomes = new Map<string, unknown>();
   private readonly problems: string[] = [];
+  /** The records of runs in which these outcomes stood. */
+  private readonly seenAs = new Map<string, string>();
   private readonly tasks: Promise<void>[] = [];
   /** Runs whose emit has come, of so many requests to the webhook. */
   private readonly emitted = new Set<string>();
@@ -289,17 +291,23 @@ class Scene {
     if (status !== 200) return;
     this.problems.push(...this.changesOf(body.data));
     for (const step of body.data.steps) {
-      if (step.state === 'succeeded') this.outcomes.set(`${id} ${step.namespace}`, valueOf(step));
+      if (step.state !== 'succeeded') continue;
+      this.outcomes.set(`${id} ${step.namespace}`, valueOf(step));
+      this.seenAs.set(`${id} ${step.namespace}`, JSON.stringify(body.data));
     }
   }
 
-  private changesOf({ id, steps }: RunRecord): readonly string[] {
+  private changesOf(run: RunRecord): readonly string[] {
+    const { id, steps } = run;
     return steps.flatMap((step) => {
       const was = this.outcomes.get(`${id} ${step.namespace}`);
       const is = valueOf(step);
       return was === undefined || was === is
         ? []
-        : [`${id} had ${JSON.stringify(was)} of ${step.namespace}, and now has ${JSON.stringify(is)}`];
+        : [
+            `${id} had ${JSON.stringify(was)} of ${step.namespace}, and now has ${JSON.stringify(is)}: the record was ` +
+              `${this.seenAs.get(`${id} ${step.namespace}`) ?? 'a reply'} and is ${JSON.stringify(run)}`,
+          ];
     });
   }
 

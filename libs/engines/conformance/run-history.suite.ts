@@ -90,6 +90,26 @@ const parts: Record<(typeof RUN_HISTORY_PARTS)[number], Part<RunHistory>> = {
       expect((await store().find('run_1'))?.state.head.status).toBe('succeeded');
       expect(await idsIn(store())).toEqual(['run_1']);
     });
+    it('are read whole while they come', async () => {
+      const changes = Array.from({ length: 40 }, (_, n) => succeeded({ id: `run_${n + 1}`, arrivedAt: 1_000 + n }));
+      const [first = [], ...others] = changes[0]?.map((_, at) => changes.map((of) => of[at] as RunChange)) ?? [];
+      await store().apply(first);
+      const written = (async () => {
+        for (const some of others) for (const change of some) await store().apply([change]);
+      })();
+      let isWritten = false;
+      void written.finally(() => (isWritten = true));
+      const states = changes[0]?.map((_, at) =>
+        stateAfter(...[start(1_001), succeed(1_002, 1), succeed(1_003, 2)].slice(0, at)),
+      );
+      const partsAt = (version: number) => Object.keys(states?.[version - 1]?.parts ?? {}).sort();
+      for (let n = 0; !isWritten; n = (n + 1) % 40) {
+        const run = await store().whole(`run_${n + 1}`);
+        expect(Object.keys(run?.state.parts ?? {}).sort()).toEqual(partsAt(run?.version ?? 0));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await written;
+    });
     it('keep texts of any characters', async () => {
       const reason = 'ü\0 $.a.b 𝄞';
       const exit = succeed(1_002, 1, { kind: 'exit', reason }, { exports: { 'a.$b': '"\\u0000"' } });

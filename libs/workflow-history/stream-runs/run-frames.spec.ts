@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LiveRecord, type StreamFrame } from '#libs/event-streams/index.js';
+import { outcomeRecord } from '#libs/stream-log/message-records.js';
+import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
 import { fail, resume, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
@@ -18,6 +20,7 @@ const liveOf = (change: RunChange | string, offset = 0): LiveRecord =>
     size: 0,
   });
 const nameOf = (): string => 'Orders';
+const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 
 type Sent = readonly [event: string, data: Record<string, unknown>];
 const sentIn = (frames: readonly (StreamFrame | undefined)[]): readonly Sent[] =>
@@ -87,6 +90,25 @@ describe('the stream of a run', () => {
     expect(ended?.[1]).toMatchObject({ truncated: true, logs });
     expect(frames.map((each) => each?.isLast)).toEqual([undefined, undefined, undefined, true]);
     expect([...frames].sort((a, b) => ((a?.sort ?? '') < (b?.sort ?? '') ? -1 : 1))).toEqual(frames);
+  });
+
+  it('leaves out what became of a message of the run', () => {
+    const { topic, headers, value } = outcomeRecord(topics, {
+      workspaceId: 'o_1',
+      workflowId: 'p_1',
+      runId: 'run_1',
+      namespace: 'a',
+      execution: 1,
+      index: 0,
+      id: 'snd_1',
+      state: 'sent',
+      attempts: 1,
+      status: 200,
+      error: null,
+    });
+    const record = { topic, key: 'p_1', headers, value, lane: topic, offset: 0, timestamp: 0, size: 0 };
+    expect(new ShownRun('run_1', nameOf).show(new LiveRecord(record))).toBeUndefined();
+    expect(runsShown(nameOf)(new LiveRecord(record))).toBeUndefined();
   });
 
   it('leaves out what happens to other runs', () => {

@@ -1,5 +1,6 @@
 import { type LogLine } from '#libs/component-model/run-output.js';
 import { type LiveRecord, type StreamFrame } from '#libs/event-streams/index.js';
+import { isOutcome } from '#libs/stream-log/message-records.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { truncateJson } from '#libs/http/truncate-event.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
@@ -17,8 +18,9 @@ const block = (event: 'run' | 'step' | 'log', data: unknown): string =>
 /** Texts that compare as their numbers do. */
 const sortOf = (n: number): string => String(n).padStart(16, '0');
 
-/** Undefined for a record that this server did not write. */
-const changeIn = ({ value }: LogRecord): RunChange | undefined => {
+/** Undefined for what became of a message, which no stream shows, and for a record that this server did not write. */
+const changeIn = ({ headers, value }: LogRecord): RunChange | undefined => {
+  if (isOutcome({ headers })) return undefined;
   try {
     return JSON.parse(value) as RunChange;
   } catch {

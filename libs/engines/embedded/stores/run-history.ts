@@ -80,12 +80,16 @@ export class EmbeddedRunHistory implements RunHistory {
     return row && listed(row);
   }
 
+  /** One statement, because between two of them the run may change. */
   async whole(id: string): Promise<ListedRun | undefined> {
-    const [row] = this.all<Row>({ text: `SELECT ${ROW} FROM run_history r WHERE id = ?`, values: [id] });
-    if (!row) return undefined;
-    const texts = this.reader.sql('SELECT name, text FROM run_history_texts WHERE place = ?');
-    const found = texts.all<{ name: string; text: string | Uint8Array }>(row.place);
-    return listed(row, Object.fromEntries(found.map(({ name, text }) => [name, textIn(text)])));
+    const rows = this.all<Row & { readonly name: string | null; readonly text: string | Uint8Array }>({
+      text: `SELECT ${ROW}, t.name, t.text FROM run_history r
+        LEFT JOIN run_history_texts t ON t.place = r.place WHERE r.id = ?`,
+      values: [id],
+    });
+    const [row] = rows;
+    const texts = rows.flatMap(({ name, text }) => (name === null ? [] : [[name, textIn(text)] as const]));
+    return row && listed(row, Object.fromEntries(texts));
   }
 
   async *ids(): AsyncIterable<string> {

@@ -1,4 +1,5 @@
 import { type Collection, type Db, type Filter } from 'mongodb';
+import { pause } from '#libs/async/pause.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { type SendOutcome } from '#libs/stream-log/message-records.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
@@ -66,6 +67,9 @@ type Listed = Pick<RunDocument, '_id' | 'workflow' | 'workspace' | 'version' | '
 const LISTED = { workflow: 1, workspace: 1, version: 1, place: 1, head: 1, origin: 1, end: 1 } as const;
 const STORED = { ...LISTED, summaries: 1 } as const;
 const ENDED: readonly RunStatus[] = ['succeeded', 'exited', 'failed', 'cancelled'];
+/** A writer that died between a text and its run leaves them so until the change is applied again. */
+const REREADS = 10;
+const REREAD_MS = 20;
 /** Runs, or texts, of one request. */
 const AT_ONCE = 500;
 
@@ -138,12 +142,20 @@ export class MongoRunHistory implements RunHistory {
     return found ? listed(found) : undefined;
   }
 
+  /** Reads again while texts are later than the run, whose write follows theirs. */
   async whole(id: string): Promise<ListedRun | undefined> {
-    const found = await this.runs.findOne<Listed>({ _id: id }, { projection: LISTED });
-    if (!found) return undefined;
-    const texts = await this.texts.find({ run: id }).toArray();
-    const parts = texts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
-    return listed(found, Object.fromEntries(parts));
+    for (let again = REREADS; ; again--) {
+      const found = await this.runs.findOne<Listed>({ _id: id }, { projection: LISTED });
+      if (!found) return undefined;
+      const texts = await this.texts.find({ run: id }).toArray();
+      const isTorn = texts.some(({ name, version }) => version > found.version && !PARTS.isSent(name));
+      if (isTorn && again > 0) {
+        await pause(REREAD_MS);
+        continue;
+      }
+      const parts = texts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
+      return listed(found, Object.fromEntries(parts));
+    }
   }
 
   async *ids(): AsyncIterable<string> {
