@@ -32,7 +32,12 @@ describe('a prop of type', () => {
     expect(described({ type }, { type: 'action' }).prop).toMatchObject({ name: 'p', type });
   });
 
-  it.each(['$.interface.http', '$.interface.timer', '$.interface.apphook', '$.service.db'])(
+  it('$.service.db is one of sources and actions', () => {
+    expect(described({ type: '$.service.db' }).prop).toMatchObject({ type: '$.service.db' });
+    expect(described({ type: '$.service.db' }, { type: 'action' }).prop).toMatchObject({ type: '$.service.db' });
+  });
+
+  it.each(['$.interface.http', '$.interface.timer', '$.interface.apphook'])(
     '%s is one of sources, and refused in an action by its name',
     (type) => {
       expect(described({ type }).prop).toMatchObject({ type });
