@@ -1,6 +1,6 @@
 import { type SendOutcome } from '#libs/stream-log/message-records.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
-import { type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
+import { originOf, type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
 
 /** A run as lists need it: its head, and of its texts the origin and the end. */
 export interface ListedRun {
@@ -13,6 +13,12 @@ export interface ListedRun {
   /** Its place in every list, as text. A page can begin at it, also once the run is removed. */
   readonly place: string;
 }
+
+/** A run that has just arrived, before the history has it. */
+export const arrivedRun = (state: RunState): ListedRun => {
+  const { id, workflowId, ownerId: workspaceId } = originOf(state);
+  return { id, workflowId, workspaceId, state, version: 0, place: '' };
+};
 
 /** All filters must hold. */
 export interface RunFilter {

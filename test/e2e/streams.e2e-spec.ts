@@ -1,23 +1,14 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Data, type ErrorBody, type Source } from '#test/harness/api-client.js';
 import { componentCode, emitterCode, relayCode } from '#test/harness/component-code.js';
-import { EventSource, type EventSourceOptions } from '#test/harness/event-source.js';
+import { type EventSource, type EventSourceOptions, useStreams } from '#test/harness/event-source.js';
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 
 const instance = useInstance({ env: { SLUICE_STREAMS_PER_USER: '6' } });
 const { api } = instance;
 
-const opened: EventSource[] = [];
-afterEach(() => {
-  for (const each of opened.splice(0)) each.close();
-});
-
-const open = async (path: string, options: EventSourceOptions = {}): Promise<EventSource> => {
-  const stream = await EventSource.open(`${instance.server.url}${path}`, instance.server.apiKey, options);
-  opened.push(stream);
-  return stream;
-};
+const open = useStreams(instance);
 const streamOf = (source: Source, query = '', options: EventSourceOptions = {}): Promise<EventSource> =>
   open(`/v1/sources/${source.id}/sse${query}`, options);
 const errorOf = async (stream: EventSource): Promise<ErrorBody> => {

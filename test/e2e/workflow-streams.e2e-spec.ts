@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Data } from '#test/harness/api-client.js';
-import { EventSource, type EventSourceOptions } from '#test/harness/event-source.js';
+import { type EventSource, useStreams } from '#test/harness/event-source.js';
 import { send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
@@ -13,15 +13,7 @@ interface Workflow {
 const instance = useInstance();
 const { api } = instance;
 
-const opened: EventSource[] = [];
-afterEach(() => {
-  for (const each of opened.splice(0)) each.close();
-});
-const open = async (path: string, options: EventSourceOptions = {}): Promise<EventSource> => {
-  const stream = await EventSource.open(`${instance.server.url}${path}`, instance.server.apiKey, options);
-  opened.push(stream);
-  return stream;
-};
+const open = useStreams(instance);
 
 /** A workflow of the steps `a` and `b`. */
 const deployed = async (first: string, more: object = {}): Promise<Workflow> => {

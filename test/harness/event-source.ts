@@ -1,5 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { once } from 'node:events';
+import { afterEach } from '@jest/globals';
+import { type Target } from './api-client.js';
 import { eventually } from './wait.js';
 
 export interface ReceivedEvent {
@@ -97,3 +99,16 @@ export class EventSource {
     this.events.push({ data, ...(id === undefined ? {} : { id }), ...(event === undefined ? {} : { event }) });
   }
 }
+
+/** Opens streams of a server, which close after the test. */
+export const useStreams = (of: { readonly server: Target }) => {
+  const opened: EventSource[] = [];
+  afterEach(() => {
+    for (const each of opened.splice(0)) each.close();
+  });
+  return async (path: string, options: EventSourceOptions = {}): Promise<EventSource> => {
+    const stream = await EventSource.open(`${of.server.url}${path}`, of.server.apiKey, options);
+    opened.push(stream);
+    return stream;
+  };
+};

@@ -12,9 +12,9 @@ import { one } from '#libs/http/replies.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { hasEnded, originOf, type RunState } from '#libs/workflow-runs/run-state.js';
+import { hasEnded, type RunState } from '#libs/workflow-runs/run-state.js';
 import { RUN_HISTORY, type ShownWorkflow, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
-import { type ListedRun, type RunHistory } from '../run-history.js';
+import { arrivedRun, type ListedRun, type RunHistory } from '../run-history.js';
 import {
   type AnsweredRunRecord,
   AnsweredRunReply,
@@ -75,7 +75,7 @@ export class InvokeWorkflowController {
       waitMs,
       repeatId: await repeat?.(),
     });
-    const arrived = { id: originOf(run).id, workflowId, workspaceId, state: run, version: 0, place: '' };
+    const arrived = arrivedRun(run);
     if (!wait) return { data: wholeRunRecord(arrived, await this.runs.shown(arrived), false) };
     const isOver = await this.isOver(arrived.id, until, answered);
     if (isOver) response.status(200);

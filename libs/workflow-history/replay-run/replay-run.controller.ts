@@ -10,7 +10,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReplayRefusal, replayStart } from '#libs/workflow-runs/replay-start.js';
 import { originOf } from '#libs/workflow-runs/run-state.js';
 import { type ShownStep, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
-import { type ListedRun } from '../run-history.js';
+import { arrivedRun, type ListedRun } from '../run-history.js';
 import { WholeRunReply, wholeRunRecord, type WholeRunRecord } from '../run-reply.js';
 import { ShownRuns } from '../shown-runs.js';
 import { ReplayRunDto } from './replay-run.dto.js';
@@ -41,7 +41,7 @@ export class ReplayRunController {
   ): Promise<{ data: WholeRunRecord }> {
     if (event !== undefined && from !== 'start') throw eventWithSteps(from);
     const run = await this.runs.find(id, caller, 'whole');
-    const { workflowId, workspaceId, state } = run;
+    const { workflowId, state } = run;
     const workflow = this.runs.workflow(workflowId, caller);
     if (version === 'draft') throw noDraft(workflowId);
     if (!workflow.active && !originOf(state).test) throw inactive(workflowId);
@@ -55,8 +55,7 @@ export class ReplayRunController {
       by: { userId: caller.userId, apiKeyId: caller.apiKeyId },
     });
     if ('refused' in begins) throw refusalOf(begins, run, steps);
-    const arrived = await this.invokes.replay(begins, await repeat?.());
-    const replay = { id: originOf(arrived).id, workflowId, workspaceId, state: arrived, version: 0, place: '' };
+    const replay = arrivedRun(await this.invokes.replay(begins, await repeat?.()));
     return { data: wholeRunRecord(replay, await this.runs.shown(replay), false) };
   }
 }
