@@ -11,6 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
+import { type UserError } from '#libs/component-model/run-output.js';
+import { userError } from '#libs/sandbox/index.js';
 
 /** Number of deaths of the host during a run after which the run must run alone. */
 const SUSPECT_AFTER = 2;
@@ -44,6 +46,13 @@ export const NO_HOST_DEATHS: HostDeaths = {
   alone: () => Promise.resolve('run'),
   deathsOf: () => 0,
 };
+
+/** @param deaths of the server during the run */
+export const hostEndedError = (deaths: number): UserError =>
+  userError(
+    'HostEnded',
+    `the server process was killed ${deaths} times during this run, the last times while nothing else ran: it is not run again`,
+  );
 
 interface Count {
   readonly deaths: number;

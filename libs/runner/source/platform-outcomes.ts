@@ -1,5 +1,6 @@
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type Invocation } from '../invocation.js';
+import { hostEndedError } from '../host-deaths.js';
 import { type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 
 /** Outcome of every run of a bundle that cannot be loaded. */
@@ -7,14 +8,7 @@ export const failedToLoad = (error: UserError, now: number): RunOutcome => nothi
 
 /** Outcome of a run that is not tried again, because it killed its host each time. */
 export const hostEnded = (deaths: number, now: number): RunOutcome =>
-  nothingButError(
-    'killed',
-    userError(
-      'HostEnded',
-      `the server process was killed ${deaths} times during this run, the last times while nothing else ran: it is not run again`,
-    ),
-    now,
-  );
+  nothingButError('killed', hostEndedError(deaths), now);
 
 /** Outcome of one line for `$logs` only. A child may choose the time of its line, so `now` is separate. */
 export const loggedOutcome = (line: LogLine, now: number): RunOutcome => ({

@@ -1,5 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { runIdOf } from '#libs/stream-log/invocations.js';
+import { HostDeathNotes } from '../host-deaths.js';
 import { WorkflowInstallation, step, succeeded, until } from './testing/workflow-world.js';
 
 describe('the executions of a workflow', () => {
@@ -28,5 +32,76 @@ describe('the executions of a workflow', () => {
     calls[1]?.end(succeeded());
     await until(() => installation.statusOf(1) === 'succeeded');
     expect(installation.statusOf(0)).toBe('cancelled');
+  });
+});
+
+describe('a run that ends its server', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const notesOf = (): HostDeathNotes =>
+    HostDeathNotes.open(folder, (error) => {
+      throw error;
+    });
+  const dieDuring = (run: string): void => notesOf().begin([run]);
+  /** Dies while the run executes alone. */
+  const dieAlone = async (run: string): Promise<void> => void (await notesOf().alone(run));
+
+  it('is given up after two deaths and three more while it executes alone', async () => {
+    const installation = new WorkflowInstallation([step('a', { onError: 'continue' }), step('b')]);
+    const run = runIdOf('inv_0');
+    for (let death = 1; death <= 2; death++) dieDuring(run);
+    for (let death = 1; death <= 3; death++) await dieAlone(run);
+    installation.hostDeaths = notesOf();
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0), installation.event(1)]);
+    await until(() => installation.statusOf(0) === 'failed');
+    expect(installation.errors()).toMatchObject([{ error: { code: 'HostEnded', cellId: 'c_a' } }]);
+    await until(() => calls.length === 1);
+    expect(calls[0]?.context).toMatchObject({ id: runIdOf('inv_1') });
+  });
+
+  it('executes alone once it is suspected, and is free of it when its step is durable', async () => {
+    const installation = new WorkflowInstallation([step('a'), step('b')]);
+    for (let death = 1; death <= 2; death++) dieDuring(runIdOf('inv_1'));
+    const notes = (installation.hostDeaths = notesOf());
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0), installation.event(1), installation.event(2)]);
+    await until(() => calls.length > 0);
+    let alone = 0;
+    const runOf = (at: number): unknown => calls[at]?.context['id'];
+    for (let at = 0; at < calls.length || installation.statusOf(1) !== 'succeeded'; at++) {
+      await until(() => calls.length > at);
+      if (runOf(at) === runIdOf('inv_1') && calls[at]?.step.namespace === 'a') {
+        alone++;
+        const meanwhile = calls.length;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        expect(calls).toHaveLength(meanwhile);
+        expect(notes.isSuspect(runIdOf('inv_1'))).toBe(true);
+      }
+      calls[at]?.end(succeeded());
+    }
+    expect([alone, notes.isSuspect(runIdOf('inv_1'))]).toEqual([1, false]);
+    for (const run of [0, 2]) await until(() => installation.statusOf(run) === 'succeeded');
+  });
+
+  it('stays suspected until the outcome of its step is durable', async () => {
+    const installation = new WorkflowInstallation([step('a')]);
+    const run = runIdOf('inv_0');
+    for (let death = 1; death <= 2; death++) dieDuring(run);
+    const notes = (installation.hostDeaths = notesOf());
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    installation.journal.failures = 1_000;
+    calls[0]?.end(succeeded());
+    await until(() => installation.journal.failures < 1_000);
+    expect(notes.isSuspect(run)).toBe(true);
+    installation.journal.failures = 0;
+    await until(() => installation.statusOf(0) === 'succeeded');
+    await until(() => !notes.isSuspect(run));
   });
 });

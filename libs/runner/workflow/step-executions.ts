@@ -2,11 +2,13 @@ import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type StepUrls } from '#libs/component-model/step-run.js';
+import { type UserError } from '#libs/component-model/run-output.js';
 import { userError } from '#libs/sandbox/index.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type AttemptUrls, type Execution, nextExecution, stepTexts } from '#libs/workflow-runs/next-execution.js';
 import { STRETCH_MS } from '#libs/workflow-runs/run-limits.js';
 import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
+import { hostEndedError } from '../host-deaths.js';
 import { type RunBook, pinnedTo } from './run-book.js';
 import { runContext, stepContext } from './run-context.js';
 import { readStepDb } from './step-dbs.js';
@@ -34,6 +36,8 @@ export interface StepExecutionsOptions {
 export class StepExecutions {
   /** The execution that goes on, by run. */
   private readonly running = new Map<string, { readonly number: number; readonly ending: AbortController }>();
+  /** Runs whose execution began here, and is not durable yet. */
+  private readonly noted = new Set<string>();
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: StepExecutionsOptions) {}
@@ -45,14 +49,16 @@ export class StepExecutions {
   /** Executes nothing more. What goes on ends without an outcome. */
   stop(): void {
     this.stopping.abort();
+    for (const run of this.noted) this.release(run);
   }
 
-  /** Executes what a run must execute now, unless that goes on. */
+  /** Executes what a run must execute now, unless that goes on. What it executed before is durable. */
   start(run: string): void {
     const state = this.options.book.get(run);
     if (!state || this.stopping.signal.aborted) return;
     const number = state.head.executions;
     if (this.running.get(run)?.number === number) return;
+    this.release(run);
     const execution = { number, ending: new AbortController() };
     this.running.set(run, execution);
     void this.execute(run, number, execution.ending.signal).finally(() => {
@@ -64,6 +70,7 @@ export class StepExecutions {
   /** Ends what a run that has ended still executes, unless its code ends soon. */
   cancel(run: string): void {
     this.running.get(run)?.ending.abort();
+    this.release(run);
   }
 
   /** Tries until there is an outcome, because a failure here is one of the platform. */
@@ -83,6 +90,7 @@ export class StepExecutions {
         }
         return;
       } catch (error) {
+        this.release(run);
         deps.metrics.platformFailure();
         deps.logger.error({ workflow: workflowId, run, error: String(error) }, 'step.start_failed');
         await pause(backoff.next(), signal);
@@ -92,7 +100,7 @@ export class StepExecutions {
 
   private async endOf(run: string, state: RunState, ending: AbortSignal): Promise<StepEnd | 'interrupted' | undefined> {
     const { deps, versions, workflowId } = this.options;
-    const { clock, hostDeaths, journal, steps, metrics } = deps;
+    const { clock, journal, steps, metrics } = deps;
     const deploymentId = pinnedTo(state);
     if (deploymentId === undefined) return undefined;
     const version = await versions.get(deploymentId);
@@ -101,29 +109,56 @@ export class StepExecutions {
     const execution = nextExecution(plan, state);
     const step = version.steps.find(({ namespace }) => namespace === execution?.namespace);
     if (!execution || !step) return undefined;
+    const givenUp = await this.note(run);
+    if (ending.aborted || this.stopping.signal.aborted) return undefined;
+    if (givenUp) return { outcome: { kind: 'failed', result: NO_RESULT, error: givenUp }, sends: [] };
     if (clock.now() >= execution.deadline) return timedOut(execution);
     const startedAt = clock.now();
-    hostDeaths.begin([run]);
-    try {
-      const db = hasDb(step) ? { db: await readStepDb(journal, workflowId, step.id) } : {};
-      const texts = Object.fromEntries(stepTexts(plan, state, this.attemptUrls(state)));
-      const end = await steps.call({
-        ...this.surroundings(state, execution),
-        step,
-        execution,
-        steps: { ...texts, trigger: this.triggerText(state) },
-        stretchMs: plan.timeoutSeconds * 1_000,
-        mostMs: mostMsOf(state, step, execution, startedAt),
-        ...db,
-        signal: ending,
-      });
-      if (end === 'interrupted') return end;
-      const status = end.outcome.kind === 'failed' ? 'threw' : 'ok';
-      metrics.run(status, origin.ownerId, Math.max(0, clock.now() - startedAt));
-      return end;
-    } finally {
-      hostDeaths.end(run);
+    const db = hasDb(step) ? { db: await readStepDb(journal, workflowId, step.id) } : {};
+    const texts = Object.fromEntries(stepTexts(plan, state, this.attemptUrls(state)));
+    const end = await steps.call({
+      ...this.surroundings(state, execution),
+      step,
+      execution,
+      steps: { ...texts, trigger: this.triggerText(state) },
+      stretchMs: plan.timeoutSeconds * 1_000,
+      mostMs: mostMsOf(state, step, execution, startedAt),
+      ...db,
+      signal: ending,
+    });
+    if (end === 'interrupted') return end;
+    const status = end.outcome.kind === 'failed' ? 'threw' : 'ok';
+    metrics.run(status, origin.ownerId, Math.max(0, clock.now() - startedAt));
+    return end;
+  }
+
+  /**
+   * Notes that a run is about to execute. A suspect of killing the server executes alone, and others wait for its end.
+   * Resolves to an error when the run is not tried again (docs/reference/limits.md#host-deaths).
+   */
+  private async note(run: string): Promise<UserError | undefined> {
+    const { hostDeaths } = this.options.deps;
+    if (hostDeaths.isSuspect(run)) {
+      const deaths = hostDeaths.deathsOf(run);
+      const verdict = await hostDeaths.alone(run);
+      this.noted.add(run);
+      if (this.hasLeft(run)) this.release(run);
+      return verdict === 'run' ? undefined : hostEndedError(deaths);
     }
+    for (let blocked = hostDeaths.blocked(); blocked; blocked = hostDeaths.blocked()) await blocked;
+    if (this.hasLeft(run)) return undefined;
+    hostDeaths.begin([run]);
+    this.noted.add(run);
+    return undefined;
+  }
+
+  /** Whether a run was cancelled, or this process released it, while it waited for its turn. */
+  private hasLeft(run: string): boolean {
+    return this.stopping.signal.aborted || this.running.get(run)?.ending.signal.aborted !== false;
+  }
+
+  private release(run: string): void {
+    if (this.noted.delete(run)) this.options.deps.hostDeaths.end(run);
   }
 
   private surroundings(

@@ -9,7 +9,7 @@ import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type Outcome, type StepResult } from '#libs/workflow-runs/run-inputs.js';
 import { type RunState, initialRun } from '#libs/workflow-runs/run-state.js';
-import { NO_HOST_DEATHS } from '../../host-deaths.js';
+import { type HostDeaths, NO_HOST_DEATHS } from '../../host-deaths.js';
 import { type Invocation } from '../../invocation.js';
 import { InMemoryJournal } from '../../testing/in-memory-journal.js';
 import { urlsBelow } from '../run-urls.js';
@@ -93,6 +93,7 @@ export class WorkflowInstallation {
   readonly acked: number[] = [];
   now = 1_000_000;
   mostWaiting = 100_000;
+  hostDeaths: HostDeaths = NO_HOST_DEATHS;
   workflow: RunnableWorkflow | undefined;
   readonly versions = new Map<string, DeployedVersion>();
   /** Further workflows, which steps may start. */
@@ -138,7 +139,7 @@ export class WorkflowInstallation {
       topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
       follower: { waitFor: async () => true, upToDate: async () => undefined },
       replies: { immediate: (_address, id, reply) => this.replies.push([id, reply]) },
-      hostDeaths: NO_HOST_DEATHS,
+      hostDeaths: this.hostDeaths,
       urls: ({ runId, execution }) => urlsBelow(`https://s/r/${runId}.${execution}`),
       mostWaiting: this.mostWaiting,
       clock: { now: () => this.now },
