@@ -32,7 +32,7 @@ export interface RunOrigin {
 
 export type SkipReason = 'disabled' | 'if' | 'handler' | 'on_error' | 'exit';
 export type WaitKind = 'delay' | 'suspend' | 'rerun' | 'retry';
-export type CancelReason = 'api' | 'cancel_url' | 'suspend_timeout' | 'deactivated';
+export type CancelReason = 'api' | 'cancel_url' | 'suspend_timeout' | 'deactivated' | 'superseded';
 export type SendKind = 'http' | 'email' | 's3' | 'emit' | 'sse';
 
 export interface Reply {

@@ -9,7 +9,7 @@ import {
   admissionDecider,
 } from '#libs/workflow-runs/admission.js';
 import { runDecider } from '#libs/workflow-runs/run-decider.js';
-import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
+import { type InputOf, type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { exists, hasEnded, originOf } from '#libs/workflow-runs/run-state.js';
 import { alarmOf, steeringResult, type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { type RunDraft, type StepLeft, stageOf } from './run-book.js';
@@ -21,7 +21,7 @@ export interface WorkflowState {
   readonly admission: AdmissionState;
   /** Runs that are admitted, and start once their places in the throttle are durable. */
   readonly starting: ReadonlySet<string>;
-  /** The last run of each trigger of which one run at a time goes on. */
+  /** The last run of each timer. */
   readonly lastOf: ReadonlyMap<string, string>;
 }
 
@@ -74,7 +74,7 @@ export class Turn {
         return;
       case 'run':
         await this.noteSteering(input);
-        if (input.alone === true && !(await this.takeTurnOfTrigger(input))) return;
+        if (isTick(input) && !(await this.takeTurnOfTimer(input))) return;
         return this.decide(input.run, input.input, input);
     }
   }
@@ -106,15 +106,23 @@ export class Turn {
     this.steeredRuns.push({ address, invocation: id, draft, result: steeringResult(draft.state, input) });
   }
 
-  /** Whether no other run of the trigger goes on. A run that its journal has dropped has ended. */
-  private async takeTurnOfTrigger({ run, input }: WorkflowInput & { readonly of: 'run' }): Promise<boolean> {
-    const trigger = (input.type === 'arrive' && input.origin.trigger.id) || '';
-    const last = this.lastOf.get(trigger);
+  /**
+   * Whether a tick begins a run. It takes the place of the tick before it that is still in the queue. With `alone` it
+   * begins none while a run of its timer goes on. A run that its journal has dropped has ended.
+   */
+  private async takeTurnOfTimer({ run, input, alone }: Tick): Promise<boolean> {
+    if (!this.options.settings.active) return true;
+    const timer = `${input.origin.trigger.id ?? ''}${alone === true ? '' : OVERLAPPING}`;
+    const last = this.lastOf.get(timer);
     if (last !== undefined && last !== run) {
-      const { state } = await this.draft(last);
-      if (exists(state) && !hasEnded(state)) return false;
+      const draft = await this.draft(last);
+      const { state } = draft;
+      const goesOn = exists(state) && !hasEnded(state);
+      if (goesOn && alone === true) return false;
+      const isQueued = stageOf(state) === 'queue' && !this.starting.has(last);
+      if (isQueued) await this.change(draft, { ...SUPERSEDED, now: input.now });
     }
-    this.lastOf.set(trigger, run);
+    this.lastOf.set(timer, run);
     return true;
   }
 
@@ -188,6 +196,17 @@ export class Turn {
     return known;
   }
 }
+
+type Tick = Extract<WorkflowInput, { of: 'run' }> & { readonly input: InputOf<'arrive'> };
+
+/** Whether an input is the arrival of a timer's event that no test made. */
+const isTick = (input: Extract<WorkflowInput, { of: 'run' }>): input is Tick =>
+  input.input.type === 'arrive' && input.input.origin.sourceType === 'TIMER' && input.input.place !== null;
+
+/** Keeps runs that may overlap apart from the one that goes on alone, because a timer may change from one to the other. */
+const OVERLAPPING = '/allow';
+
+const SUPERSEDED = { type: 'cancel', execution: null, reason: 'superseded', by: null } as const;
 
 /** Runs that overlap may exceed a limit together that each alone keeps. */
 const withinLimit = (input: RunInput, limit: string | undefined): RunInput => {
