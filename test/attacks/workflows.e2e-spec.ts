@@ -43,7 +43,7 @@ describe('a run at its limits', () => {
   const small = (): Promise<Run> => ran([step('return 1')]);
 
   it.each([
-    ['exports 7 MB', `$.export('a', 'x'.repeat(7 * 1024 * 1024))`, 'FunctionPayloadLimitExceeded'],
+    ['57: exports 7 MB', `$.export('a', 'x'.repeat(7 * 1024 * 1024))`, 'FunctionPayloadLimitExceeded'],
     ['returns 10 MB', `return 'x'.repeat(10 * 1024 * 1024)`, 'FunctionPayloadLimitExceeded'],
     ['exports 2,000 names', `for (let n = 0; n < 2_000; n++) $.export('n' + n, n)`, undefined],
     ['nests 10,000 levels', `let a = []; for (let n = 0; n < 10_000; n++) a = [a]; return a`, undefined],
@@ -54,7 +54,7 @@ describe('a run at its limits', () => {
     ['fills its memory', 'const a = []; for (;;) a.push(new Array(100_000).fill(1))', 'OutOfMemory'],
     ['sends 101 messages', 'for (let n = 0; n < 101; n++) $.send.emit({ raw_event: { n } })', undefined],
   ])(
-    'that %s ends with its error, and others go on',
+    'ends with its error when it does this, and others go on: %s',
     async (_what, body, expected) => {
       const [run, other] = await Promise.all([ran([step(body)], { settings: { timeout_seconds: 3 } }), small()]);
       expect([run.state, other.state]).toEqual(['failed', 'succeeded']);
@@ -90,11 +90,11 @@ describe('a run at its limits', () => {
 // docs/reference/workflows.md#expressions
 describe('an expression', () => {
   it.each([
-    ['require', `{{ require('fs').readdirSync('/') }}`],
-    ['fetch', '{{ fetch }}'],
+    ['56: require', `{{ require('fs').readdirSync('/') }}`],
+    ['56: fetch', '{{ fetch }}'],
     ['the constructor of functions', `{{ steps.constructor.constructor('return process')().pid }}`],
     ['dynamic import', `{{ import('node:fs') }}`],
-    ['an endless loop', '{{ (() => { for (;;); })() }}'],
+    ['56: an endless loop', '{{ (() => { for (;;); })() }}'],
     ['endless memory', `{{ (() => { let a = 'x'; for (;;) a += a; })() }}`],
     [
       'a getter of its scope',

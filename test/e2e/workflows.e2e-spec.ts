@@ -26,7 +26,9 @@ const asYaml = (text: string, type = 'application/yaml', query: Record<string, s
   api.call('POST', '/v1/workflows/validate', { body: text, query, headers: { 'content-type': type } });
 const asJson = (body: object, query: Record<string, string> = {}): Promise<Reply<Body>> =>
   api.call('POST', '/v1/workflows/validate', { body, query });
-const step = (more: object): object => ({ name: 'w', steps: [{ namespace: 'a', code: 'export default {}', ...more }] });
+const A = { namespace: 'a', code: 'export default {}' };
+const step = (more: object): object => ({ name: 'w', steps: [{ ...A, ...more }] });
+const timer = (more: object): object => ({ name: 'w', triggers: [{ type: 'timer', ...more }] });
 const faultsIn = ({ body }: Reply<Body>): readonly string[] =>
   (body.details?.errors ?? []).map(({ path, code }) => `${path} ${code}`);
 const warningsIn = ({ body }: Reply<Body>): readonly string[] => (body.warnings ?? []).map(({ code }) => code);
@@ -42,7 +44,14 @@ beforeAll(async () => {
     props: `chat: { type: 'app', app: 'chat' }, channel: 'string', text: 'string', count: { type: 'integer', optional: true }`,
     members: `type: 'action', async run() {},`,
   });
-  await api.expect(200, 'POST', '/v1/components', { body: { component_code: code } });
+  const props = `text: { type: 'string', optional: true }`;
+  const plain = componentCode({
+    key: 'wf-no-props',
+    version: '0.1.0',
+    props,
+    members: `type: 'action', async run() {},`,
+  });
+  for (const each of [code, plain]) await api.expect(200, 'POST', '/v1/components', { body: { component_code: each } });
 }, 60_000);
 
 describe('POST /v1/workflows/validate', () => {
@@ -73,7 +82,7 @@ describe('POST /v1/workflows/validate', () => {
     },
   );
 
-  it('tells the line and column of each error of YAML', async () => {
+  it('4: tells the line and column of each error of YAML', async () => {
     const lines = [
       'name: w',
       'settings:',
@@ -96,7 +105,7 @@ describe('POST /v1/workflows/validate', () => {
 
   it.each<[what: string, body: object, fault: string]>([
     [
-      'an unknown component',
+      '6: an unknown component',
       { name: 'w', steps: [{ namespace: 'a', uses: 'no-such@1.0.0' }] },
       'steps[0].uses unresolved',
     ],
@@ -105,7 +114,7 @@ describe('POST /v1/workflows/validate', () => {
       { name: 'w', steps: [{ namespace: 'a', uses: 'wf-send-message@0.1.3' }] },
       'steps[0].uses unresolved',
     ],
-    ['an expression', step({ props: { p: '{{ steps. }}' } }), 'steps[0].props.p expression'],
+    ['10: an expression', step({ props: { p: '{{ steps. }}' } }), 'steps[0].props.p expression'],
     ['a condition', step({ if: '1 +' }), 'steps[0].if expression'],
     [
       'a time zone',
@@ -124,6 +133,19 @@ describe('POST /v1/workflows/validate', () => {
       'triggers[0].filter format',
     ],
     ['a draft', { ...step({}), draft: true }, 'draft unsupported'],
+    ['5: two steps of one name', { name: 'w', steps: [A, A] }, 'steps[1].namespace duplicate'],
+    ['5: a step with the name of the trigger', step({ namespace: 'trigger' }), 'steps[0].namespace format'],
+    ['7: a component with code', step({ uses: 'wf-no-props@0.1.0' }), 'steps[0].code conflict'],
+    ['7: a step without either', { name: 'w', steps: [{ namespace: 'a' }] }, 'steps[0].uses required'],
+    [
+      '7: an earlier step as the handler',
+      { name: 'w', steps: [A, { ...A, namespace: 'b', on_error: 'a' }] },
+      'steps[1].on_error conflict',
+    ],
+    ['9: a short interval', timer({ interval_seconds: 14 }), 'triggers[0].interval_seconds range'],
+    ['9: two schedules', timer({ interval_seconds: 15, cron: '0 9 * * *' }), 'triggers[0].interval_seconds conflict'],
+    ['9: an email trigger', { name: 'w', triggers: [{ type: 'email' }] }, 'triggers[0].type unsupported'],
+    ['9: another language', step({ runtime: 'python3.12' }), 'steps[0].runtime unsupported'],
   ])('refuses %s', async (_what, body, fault) => expect(faultsIn(await asJson(body))).toEqual([fault]));
 
   it('finds a component by a caret range, and checks its props', async () => {
@@ -136,14 +158,14 @@ describe('POST /v1/workflows/validate', () => {
     ]);
   });
 
-  it('makes warnings errors with strict, in query and body', async () => {
+  it('8: makes warnings errors with strict, in query and body', async () => {
     expect(warningsIn(await asJson(step({ nmae: 'x' })))).toEqual(['unknown_key']);
     expect(faultsIn(await asJson(step({ nmae: 'x' }), { strict: 'true' }))).toEqual(['steps[0].nmae unknown_key']);
     expect(faultsIn(await asJson({ ...step({ nmae: 'x' }), strict: true }))).toEqual(['steps[0].nmae unknown_key']);
     expect(faultsIn(await asYaml('name: w\nstep: []', 'text/yaml', { strict: 'true' }))).toEqual(['step unknown_key']);
   });
 
-  it('refuses what is too large, with each alias as often as it is used', async () => {
+  it('10: refuses what is too large, with each alias as often as it is used', async () => {
     expect(await asJson(step({ code: 'x'.repeat(513 * 1024) }))).toMatchObject({
       status: 413,
       body: { code: 'workflow_too_large' },
