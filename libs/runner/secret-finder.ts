@@ -42,10 +42,6 @@ export class SecretFinder {
     this.linkFallbacks();
   }
 
-  get isEmpty(): boolean {
-    return this.forms.length === 0;
-  }
-
   /** Yields places in order and without overlaps. */
   *find(text: string): Generator<Found> {
     let open: { from: number; to: number } | undefined;

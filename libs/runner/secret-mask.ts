@@ -17,17 +17,24 @@ const formsOf = (secret: string): readonly string[] => {
  * begins like a long secret is masked as far as it matches.
  */
 export class SecretMask {
-  private readonly finder: SecretFinder;
+  private readonly secrets: readonly string[];
+  /** Made for the first text, because most runs have none and its tables are large. */
+  private madeFinder: SecretFinder | undefined;
 
   constructor(secrets: readonly string[]) {
-    this.finder = new SecretFinder(
-      secrets.filter((secret) => secret.length >= MIN_SECRET).flatMap(formsOf),
-      MIN_SECRET,
-    );
+    this.secrets = secrets.filter((secret) => secret.length >= MIN_SECRET);
+  }
+
+  private get finder(): SecretFinder {
+    return (this.madeFinder ??= new SecretFinder(this.secrets.flatMap(formsOf), MIN_SECRET));
+  }
+
+  private get isEmpty(): boolean {
+    return this.secrets.length === 0;
   }
 
   text(text: string): string {
-    if (this.finder.isEmpty) return text;
+    if (this.isEmpty) return text;
     const parts: string[] = [];
     let at = 0;
     for (const { from, to } of this.finder.find(text)) {
@@ -39,14 +46,14 @@ export class SecretMask {
 
   /** Masks the texts and keys within a JSON text, and keeps its numbers and its structure. */
   json(text: string): string {
-    if (this.finder.isEmpty || this.finder.find(text).next().done === true) return text;
+    if (this.isEmpty || this.finder.find(text).next().done === true) return text;
     const masked = JSON.stringify(JSON.parse(text), (_key, value: unknown) => this.value(value));
     return masked;
   }
 
   /** Masks logs and error. Emits stay as they are, because the author decides what they contain. */
   outcome(outcome: RunOutcome): RunOutcome {
-    if (this.finder.isEmpty || (outcome.logs.length === 0 && !outcome.error)) return outcome;
+    if (this.isEmpty || (outcome.logs.length === 0 && !outcome.error)) return outcome;
     return {
       ...outcome,
       logs: outcome.logs.map((line) => ({ ...line, msg: this.text(line.msg) })),

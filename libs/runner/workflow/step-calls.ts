@@ -175,7 +175,7 @@ const shownProps = ({ props }: SourceDefinition, mask: SecretMask): string => {
     )
       shown.set(planned.prop, planned.value ?? null);
   }
-  return mask.json(JSON.stringify(Object.fromEntries(shown)));
+  return shown.size === 0 ? '{}' : mask.json(JSON.stringify(Object.fromEntries(shown)));
 };
 
 const endOf = (
