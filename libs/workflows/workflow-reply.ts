@@ -1,10 +1,13 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import {
+  anyJson,
   boolean,
   integer,
   listOf,
   named,
   nullable,
+  object,
+  optional,
   record,
   revisionField,
   seconds,
@@ -70,6 +73,22 @@ export const WholeVersion = named('WorkflowVersion', {
   definition: record('What `PUT` takes; secrets are masked'),
 });
 
+/** As in docs/reference/workflows.md#version-diff. */
+export const VersionDiff = named('WorkflowVersionDiff', {
+  from: nullable(integer('Number of the other version; null for the empty definition')),
+  to: integer('Number of the version'),
+  changes: listOf(
+    object({
+      path: text('JSON pointer into the definition'),
+      before: optional(anyJson('Absent from what was added')),
+      after: optional(anyJson('Absent from what was removed')),
+    }),
+    'In the order of the definition',
+  ),
+  text: text('Unified diff of the definitions as YAML; empty when they are equal'),
+});
+
+export type VersionDiffReply = TypeOf<typeof VersionDiff>;
 export type ListedVersionReply = TypeOf<typeof ListedVersion>;
 export type WholeVersionReply = TypeOf<typeof WholeVersion>;
 

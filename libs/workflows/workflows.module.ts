@@ -8,6 +8,7 @@ import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { CompareVersionsController } from './compare-versions/compare-versions.controller.js';
 import { CreateWorkflowController } from './create-workflow/create-workflow.controller.js';
 import { CreateWorkflowHandler } from './create-workflow/create-workflow.handler.js';
 import { DefinitionChecks } from './definition-checks.js';
@@ -75,6 +76,7 @@ export interface WorkflowsPorts {
     CreateWorkflowController,
     GetWorkflowController,
     ListVersionsController,
+    CompareVersionsController,
     UpdateWorkflowController,
     DeleteWorkflowController,
   ],

@@ -9,6 +9,12 @@ interface Version {
   readonly restored_from: number | null;
   readonly definition?: object;
 }
+interface VersionDiff {
+  readonly from: number | null;
+  readonly to: number;
+  readonly changes: readonly { readonly path: string; readonly before?: unknown; readonly after?: unknown }[];
+  readonly text: string;
+}
 interface Workflow {
   readonly id: string;
   readonly deployment_id: string;
@@ -69,6 +75,32 @@ describe('the versions of a workflow', () => {
     expect(former.definition).toEqual({ ...first.definition, description: 'no version' });
     expect((await version(2)).definition).toEqual({ ...second.definition, description: 'no version' });
     expect(JSON.stringify(former)).not.toContain('token-of-mine');
+  });
+
+  // docs/reference/workflows.md#version-diff
+  it('18: are compared, with the code before and after', async () => {
+    const diff = async (number: number, query: Record<string, string> = {}): Promise<VersionDiff> =>
+      (
+        await api.expect<{ data: VersionDiff }>(200, 'GET', `/v1/workflows/${first.id}/versions/${number}/diff`, {
+          query,
+        })
+      ).data;
+    const [before, after] = [1, 2].map((result) => `export default { run() { return ${result} } }`);
+    const changed = await diff(2);
+    expect(changed).toMatchObject({ from: 1, to: 2, changes: [{ path: '/steps/0/code', before, after }] });
+    expect(changed.text).toMatch(
+      /^--- version 1\n\+\+\+ version 2\n@@ [^\n]*\n(?: [^\n]*\n)*-[^\n]*return 1.*\n\+.*return 2/,
+    );
+    expect(await diff(1, { with: '2' })).toMatchObject({ from: 2, to: 1, changes: [{ before: after, after: before }] });
+    expect(await diff(2, { with: '2' })).toEqual({ from: 2, to: 2, changes: [], text: '' });
+    const created = await diff(1);
+    expect(created).toMatchObject({ from: null, to: 1 });
+    expect(created.changes.find(({ path }) => path === '/name')).toEqual({ path: '/name', after: 'Orders' });
+    expect(JSON.stringify(created)).not.toContain('token-of-mine');
+    const wrong = (other: string) =>
+      api.call<{ code?: string }>('GET', `/v1/workflows/${first.id}/versions/2/diff`, { query: { with: other } });
+    expect(await wrong('9')).toMatchObject({ status: 404, body: { code: 'version_not_found' } });
+    expect(await wrong('0')).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } });
   });
 
   // docs/reference/workflows.md#version-routes

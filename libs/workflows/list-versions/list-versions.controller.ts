@@ -6,8 +6,7 @@ import { Operation } from '#libs/http/operation.js';
 import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { one, paged } from '#libs/http/replies.js';
-import { DomainError } from '#libs/kernel/domain-error.js';
-import { shownId } from '#libs/kernel/ids.js';
+import { findVersion } from '../find-version.js';
 import { GetWorkflow } from '../get-workflow/get-workflow.query.js';
 import { pageOf } from '../page-in-memory.js';
 import { WORKFLOW_VERSIONS, type WorkflowVersions } from '../ports.js';
@@ -49,15 +48,8 @@ export class ListVersionsController {
     @CurrentCaller() caller: Caller,
   ): Promise<{ data: WholeVersionReply }> {
     const { id, workflow } = await this.queries.execute(new GetWorkflow(w, caller));
-    const entry = this.workflows.versions(id).find(({ version }) => String(version) === number);
-    if (!entry) throw versionNotFound(id, number);
+    const entry = findVersion(this.workflows, id, number);
     const { definition } = await this.shown.version(entry.versionHash);
     return { data: { ...listedVersionReply(entry), definition: shownDefinition(workflow, definition) } };
   }
 }
-
-const versionNotFound = (id: string, number: string): DomainError =>
-  new DomainError('workflow.version_not_found', `workflow ${id} has no version ${shownId(number)}`, {
-    id,
-    version: shownId(number),
-  });
