@@ -4,7 +4,7 @@ import { derivedId } from '#libs/kernel/ids.js';
 import { type StepFlow } from '#libs/component-model/step-run.js';
 import { endWait } from './end-wait.js';
 import { type ExecutionRecord, type RunFact } from './run-facts.js';
-import { type InputOf, type StepResult } from './run-inputs.js';
+import { type InputOf, type ListedOutcome, type Outcome, type StepResult } from './run-inputs.js';
 import { RUN_BYTES, boundedError, boundedLog, limitError, refreshedDeadline, retryPauseMs } from './run-limits.js';
 import { type PlannedStep, type RunPlan, isRetried, retryPolicyOf, stepAfterFailure } from './run-plan.js';
 import { type Position, type RunState, evolveRun, keptResume, originOf } from './run-state.js';
@@ -15,6 +15,7 @@ export const NO_RESULT: StepResult = { exports: {}, props: null, logs: [], sends
 
 /** An error that replaces another one for its size names that one in short. */
 const CAUSE_BYTES = 1_024;
+export const shortCause = (error: UserError): UserError => boundedError(error, CAUSE_BYTES);
 
 const currentStep = (
   plan: RunPlan,
@@ -30,7 +31,8 @@ const currentStep = (
 export const finishStep = (
   plan: RunPlan,
   state: RunState,
-  { now, outcome, mayWait }: InputOf<'outcome'>,
+  { now, mayWait }: Pick<InputOf<'outcome'>, 'now' | 'mayWait'>,
+  outcome: Exclude<Outcome, ListedOutcome>,
 ): RunFact[] => {
   const current = currentStep(plan, state);
   if (!current) return [];
@@ -49,7 +51,7 @@ export const finishStep = (
       const then = flow ? applied(flow, now) : onward(plan, state, current.index + 1, now);
       const facts = [succeeded, ...then];
       const waits = then.some(({ type }) => type === 'WaitBegun');
-      const error = exceeded(state, facts, result, flow);
+      const error = exceededLimit(state, facts, result, flow);
       if (waits && !mayWait && !error) return failStep(plan, state, { now, mayWait, result, error: tooManyWait() });
       if (error) return failStep(plan, state, { now, mayWait, result: NO_RESULT, error });
       const kept = waits ? keptResume(state) : undefined;
@@ -76,20 +78,21 @@ export const failStep = (plan: RunPlan, state: RunState, failure: Failure): RunF
   const record = { at: now, ...recordOf(plan, state, result), error };
   const failed: RunFact = { type: 'StepFailed', data: { ...record, retryAt: null, notifies: false } };
   if (result !== NO_RESULT) {
-    const limit = exceeded(state, [failed], result, null);
+    const limit = exceededLimit(state, [failed], result, null);
     if (limit)
       return failStep(plan, state, {
         ...failure,
         result: NO_RESULT,
-        error: { ...limit, cause: boundedError(error, CAUSE_BYTES) },
+        error: { ...limit, cause: shortCause(error) },
       });
   }
-  const policy = originOf(state).test ? null : retryPolicyOf(step, plan);
+  // Of a loop the items were tried again.
+  const policy = originOf(state).test || state.head.loop ? null : retryPolicyOf(step, plan);
   if (policy && isRetried(policy, error.code, position.attempt)) {
     if (!mayWait)
       return failStep(plan, state, {
         ...failure,
-        error: { ...tooManyWait(), cause: boundedError(error, CAUSE_BYTES) },
+        error: { ...tooManyWait(), cause: shortCause(error) },
       });
     const retryAt = now + retryPauseMs(policy, position.attempt);
     const isFirst = position.attempt === 1 && onError === 'stop';
@@ -102,12 +105,13 @@ export const failStep = (plan: RunPlan, state: RunState, failure: Failure): RunF
   const next = stepAfterFailure(plan, index, error.code);
   if (next === undefined) return [failed, { type: 'RunFailed', data: { at: now, namespace, error } }];
   const deadline = now + plan.timeoutSeconds * 1_000;
-  const stretch: RunFact[] = error.code === 'Timeout' ? [{ type: 'StretchBegun', data: { at: now, deadline } }] : [];
+  const stretch: RunFact[] =
+    error.code === 'Timeout' || state.head.loop ? [{ type: 'StretchBegun', data: { at: now, deadline } }] : [];
   const facts = [failed, ...stretch, ...skipBetween(plan, index, next, now)];
   return [...facts, ...onward(plan, facts.reduce(evolveRun, state), next, now)];
 };
 
-const tooManyWait = (): UserError =>
+export const tooManyWait = (): UserError =>
   limitError('waiting', 'as many runs of this workflow wait as may: the run cannot wait too');
 
 /** What of a step's wish applies: waits of tests do not pause, and a rerun has its own limit. */
@@ -124,16 +128,21 @@ const applied = (flow: StepFlow, at: number): RunFact[] => {
 };
 
 /** The execution as it is stored. Ids of messages come out the same when a crash repeats it. */
-const recordOf = (plan: RunPlan, state: RunState, result: StepResult): ExecutionRecord => {
+export const recordOf = (
+  plan: RunPlan,
+  state: RunState,
+  result: StepResult,
+  execution: number = state.head.executions,
+): ExecutionRecord => {
   const { id, hasCaller } = originOf(state);
-  const { executions, stretch } = state.head;
+  const { stretch } = state.head;
   const exports = Object.entries(result.exports).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
   return {
     exports: `{${exports.join()}}`,
     props: result.props,
     logs: boundedLog(result.logs),
     sends: result.sends.map(({ kind, error }, index) => ({
-      id: derivedId('snd', id, String(executions), String(index)),
+      id: derivedId('snd', id, String(execution), String(index)),
       kind,
       ...(error === undefined ? {} : { error }),
     })),
@@ -143,7 +152,7 @@ const recordOf = (plan: RunPlan, state: RunState, result: StepResult): Execution
 };
 
 /** The limit that the run exceeds with these facts. */
-const exceeded = (
+export const exceededLimit = (
   state: RunState,
   facts: readonly RunFact[],
   { exports, props, sends }: StepResult,

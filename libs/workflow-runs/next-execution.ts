@@ -1,4 +1,6 @@
+import { isExecuting, itemMembers, itemOutcomes } from './loop-state.js';
 import { PARTS, type RunState, originOf, outcomeOf } from './run-state.js';
+import { type StepOutcome } from './step-outcome.js';
 import { type NamedSteps, type RunPlan } from './run-plan.js';
 
 /** What must run now, and what its code is given beside the trigger and the steps before it. */
@@ -12,6 +14,8 @@ export interface Execution {
   /** Retries and reruns do not evaluate the `if` of their step again. */
   readonly evaluatesIf: boolean;
   readonly idempotencyKey: string;
+  /** Index of the item of a `for_each`. Absent for a step that runs once, and while its list is not known. */
+  readonly item?: number;
   readonly run: {
     readonly runs: number;
     readonly attempt: number;
@@ -24,21 +28,35 @@ export interface Execution {
   readonly resume: { readonly namespace: string; readonly kind: string } | null;
 }
 
-/** Null for a run that executes nothing now. */
-export const nextExecution = (plan: RunPlan, state: RunState): Execution | null => {
-  const { status, position, stretch, executions, resumed } = state.head;
+/** Numbers of what a run executes now: one, or the items of a loop that have started. */
+export const executingNow = ({ head: { status, loop, executions } }: RunState): readonly number[] => {
+  if (status !== 'running') return [];
+  return loop ? loop.places.filter(isExecuting).map(({ execution }) => execution) : [executions];
+};
+
+/** Null for a run that executes nothing under this number now. */
+export const nextExecution = (
+  plan: RunPlan,
+  state: RunState,
+  number: number = state.head.executions,
+): Execution | null => {
+  const { position, stretch, resumed, loop } = state.head;
   const step = plan.steps.find(({ namespace }) => namespace === position?.namespace);
-  if (status !== 'running' || !position || !stretch || !step) return null;
-  const { namespace, runs, attempt, startedAt } = position;
+  if (!executingNow(state).includes(number) || !position || !stretch || !step) return null;
+  const { namespace, runs, startedAt } = position;
   const { timeoutSeconds } = step;
+  const place = loop?.places.find(({ execution }) => execution === number);
+  const { attempt } = place ?? position;
   return {
-    number: executions,
+    number,
     namespace,
     stepId: step.id,
     deadline:
-      timeoutSeconds === null ? stretch.deadline : Math.min(stretch.deadline, startedAt + timeoutSeconds * 1_000),
-    evaluatesIf: step.hasIf && runs === 1 && attempt === 1,
-    idempotencyKey: `${originOf(state).keyRun}/${namespace}${runs === 1 ? '' : `/run-${runs}`}`,
+      place?.deadline ??
+      (timeoutSeconds === null ? stretch.deadline : Math.min(stretch.deadline, startedAt + timeoutSeconds * 1_000)),
+    evaluatesIf: step.hasIf && !place && runs === 1 && attempt === 1,
+    idempotencyKey: `${originOf(state).keyRun}/${namespace}${place ? `/item-${place.index}` : ''}${runs === 1 ? '' : `/run-${runs}`}`,
+    ...(place ? { item: place.index } : {}),
     run: {
       runs,
       attempt,
@@ -58,6 +76,18 @@ export interface AttemptUrls {
 /** The addresses are secrets, so whatever shows a run shows this instead. */
 const HIDDEN: AttemptUrls = { cancel_url: '********', rerun_url: '********' };
 
+const exportMembers = ({ parts }: RunState, namespace: string, { items }: StepOutcome): string[] => [
+  (parts[PARTS.exports(namespace)] ?? '{}').slice(1, -1),
+  ...(items === undefined ? [] : itemMembers(itemOutcomes(parts, namespace, items))),
+];
+
+/** JSON text of the exports of a step, with what its items left. Null for a step without any. */
+export const exportsText = (state: RunState, namespace: string): string | null => {
+  const outcome = outcomeOf(state, namespace);
+  if (outcome?.items === undefined) return state.parts[PARTS.exports(namespace)] ?? null;
+  return `{${exportMembers(state, namespace, outcome).join()}}`;
+};
+
 /**
  * Members of `steps` by namespace, as JSON texts: the exports of a step and what became of it. Skipped steps and those
  * that have not run are absent.
@@ -72,7 +102,7 @@ export const stepTexts = (
     const outcome = outcomeOf(state, namespace);
     if (!outcome || outcome.state === 'skipped') continue;
     const { error, retryAt, endedAt } = outcome;
-    const members = [(state.parts[PARTS.exports(namespace)] ?? '{}').slice(1, -1)];
+    const members = exportMembers(state, namespace, outcome);
     const resumeData = state.parts[PARTS.resumeData(namespace)];
     if (resumeData !== undefined) members.push(`"$resume_data":${resumeData}`);
     if (error) {

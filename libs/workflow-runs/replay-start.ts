@@ -1,4 +1,5 @@
 import { type Actor } from '#libs/kernel/events.js';
+import { exportsText } from './next-execution.js';
 import { type ReusedStep, type RunOrigin } from './run-facts.js';
 import { type NamedSteps } from './run-plan.js';
 import { PARTS, type RunState, hasEnded, originOf, outcomeOf, runErrorOf } from './run-state.js';
@@ -57,7 +58,7 @@ const reusedBefore = ({ steps }: NamedSteps, state: RunState, from: string): Reu
   return done.map((namespace) => ({
     namespace,
     step: state.parts[PARTS.step(namespace)] ?? '',
-    exports: state.parts[PARTS.exports(namespace)] ?? null,
+    exports: exportsText(state, namespace),
     resumeData: state.parts[PARTS.resumeData(namespace)] ?? null,
   }));
 };

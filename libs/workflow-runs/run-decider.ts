@@ -2,7 +2,8 @@ import { type Decider } from '#libs/kernel/decider.js';
 import { nestsTooDeep } from '#libs/framing/json-text.js';
 import { endWait } from './end-wait.js';
 import { NO_RESULT, failStep, finishStep } from './finish-step.js';
-import { INTERRUPTIONS, RUN_BYTES, limitError } from './run-limits.js';
+import { beginLoop, finishItem, interruptItems, retryItems } from './loop.js';
+import { INTERRUPTIONS, RUN_BYTES, limitError, processLost } from './run-limits.js';
 import { type RunFact } from './run-facts.js';
 import { type InputOf, type RunInput } from './run-inputs.js';
 import { type RunPlan } from './run-plan.js';
@@ -30,8 +31,10 @@ const decideRun = (plan: RunPlan, state: RunState, input: RunInput): RunFact[] =
     case 'start':
       return start(plan, state, input.now);
     case 'outcome':
-      return runs(state, input.execution) ? finishStep(plan, state, input) : [];
+      if (state.head.loop) return finishItem(plan, state, input);
+      return runs(state, input.execution) ? finish(plan, state, input) : [];
     case 'interrupt':
+      if (state.head.loop) return interruptItems(plan, state, input);
       return runs(state, input.execution) ? interrupt(plan, state, input) : [];
     case 'alarm':
       return alarm(state, input);
@@ -47,6 +50,11 @@ const decideRun = (plan: RunPlan, state: RunState, input: RunInput): RunFact[] =
 
 const runs = ({ head }: RunState, execution: number): boolean =>
   head.status === 'running' && head.executions === execution;
+
+const finish = (plan: RunPlan, state: RunState, input: InputOf<'outcome'>): RunFact[] =>
+  input.outcome.kind === 'listed'
+    ? beginLoop(plan, state, input, input.outcome)
+    : finishStep(plan, state, input, input.outcome);
 
 const arrive = ({ now, origin, place, event, reused, notrigger }: InputOf<'arrive'>): RunFact[] => {
   const whole: RunFact = { type: 'RunArrived', data: { origin, place, event, reused } };
@@ -86,6 +94,7 @@ const start = (plan: RunPlan, state: RunState, at: number): RunFact[] => {
   const { namespace, runs, attempt } = position;
   switch (resumed?.kind) {
     case 'retry':
+      if (state.head.loop) return retryItems(plan, state, stretch, at);
       return [stretch, restartStep({ namespace, runs, attempt: attempt + 1 }, at)];
     case 'rerun':
       return [stretch, restartStep({ namespace, runs: runs + 1, attempt: 1 }, at)];
@@ -101,8 +110,7 @@ const start = (plan: RunPlan, state: RunState, at: number): RunFact[] => {
 const interrupt = (plan: RunPlan, state: RunState, { now, cause, mayWait }: InputOf<'interrupt'>): RunFact[] => {
   const lost = state.head.position?.interruptions ?? 0;
   if (cause === 'process' && lost >= INTERRUPTIONS) {
-    const message = `other runs of this workflow ended the process of this step ${lost + 1} times while it ran`;
-    return failStep(plan, state, { now, mayWait, result: NO_RESULT, error: limitError('process', message) });
+    return failStep(plan, state, { now, mayWait, result: NO_RESULT, error: processLost(lost + 1) });
   }
   const deadline = now + plan.timeoutSeconds * 1_000;
   return [{ type: 'StepInterrupted', data: { at: now, deadline, cause } }];

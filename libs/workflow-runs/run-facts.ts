@@ -88,12 +88,34 @@ export type RunFact =
     }
   | {
       readonly type: 'StepInterrupted';
-      readonly data: { readonly at: number; readonly deadline: number; readonly cause: 'owner' | 'process' };
+      readonly data: {
+        readonly at: number;
+        readonly deadline: number;
+        readonly cause: 'owner' | 'process';
+        /** Of one item of a loop. Absent: everything that executed was lost. */
+        readonly execution?: number;
+      };
     }
   | {
       readonly type: 'StepSkipped';
       readonly data: { readonly at: number; readonly namespace: string; readonly reason: SkipReason };
     }
+  /** `list` is a JSON text. */
+  | {
+      readonly type: 'ItemsListed';
+      readonly data: { readonly at: number; readonly list: string; readonly count: number };
+    }
+  | {
+      readonly type: 'ItemStarted';
+      readonly data: {
+        readonly at: number;
+        readonly deadline: number;
+        readonly index: number;
+        readonly attempt: number;
+      };
+    }
+  | { readonly type: 'ItemSucceeded'; readonly data: ItemSucceeded }
+  | { readonly type: 'ItemFailed'; readonly data: ItemFailed }
   | { readonly type: 'StepSucceeded'; readonly data: ExecutionRecord & { readonly at: number } }
   | { readonly type: 'StepFailed'; readonly data: StepFailed }
   | {
@@ -140,6 +162,26 @@ export interface StepFailed extends ExecutionRecord {
   readonly retryAt: number | null;
   /** Whether listeners of `$errors` hear of it although it is tried again. */
   readonly notifies: boolean;
+}
+
+/** What one execution of an item leaves. Its props are not kept. */
+interface ItemRecord extends Omit<ExecutionRecord, 'props' | 'deadline'> {
+  readonly at: number;
+  /** Number of the execution. */
+  readonly execution: number;
+}
+
+export interface ItemSucceeded extends ItemRecord {
+  /** Of `$.flow.exit`. */
+  readonly exit: { readonly reason: string | null } | null;
+}
+
+export interface ItemFailed extends ItemRecord {
+  readonly error: UserError;
+  /** When it is tried again. Null for good. */
+  readonly retryAt: number | null;
+  /** Whether no further item starts. */
+  readonly stops: boolean;
 }
 
 /** What ended a wait before its time. */

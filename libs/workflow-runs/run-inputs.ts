@@ -21,7 +21,16 @@ export interface StepResult {
   readonly refreshedAt?: number;
 }
 
+/** The list of a `for_each`, which its code has not seen yet. */
+export interface ListedOutcome {
+  readonly kind: 'listed';
+  /** JSON text. */
+  readonly list: string;
+  readonly count: number;
+}
+
 export type Outcome =
+  | ListedOutcome
   /** Its `if` is falsy. */
   | { readonly kind: 'skipped' }
   | { readonly kind: 'succeeded'; readonly result: StepResult; readonly flow: StepFlow | null }

@@ -28,6 +28,9 @@ export const limitError = (limit: keyof typeof LIMIT_ERRORS, message: string): U
   code: LIMIT_ERRORS[limit],
 });
 
+export const processLost = (times: number): UserError =>
+  limitError('process', `other runs of this workflow ended the process of this step ${times} times while it ran`);
+
 /** Shortens an error whose JSON is larger. A hostile process may send one of any size. */
 export const boundedError = (error: UserError, bytes = ERROR_BYTES): UserError => {
   if (Buffer.byteLength(JSON.stringify(error)) <= bytes) return error;

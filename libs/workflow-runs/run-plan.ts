@@ -29,6 +29,8 @@ export interface PlannedStep {
   readonly timeoutSeconds: number | null;
   /** `stop`, `continue`, or the namespace of a later step. */
   readonly onError: string;
+  /** Of a step with `for_each`. Absent: it runs once. */
+  readonly loop?: { readonly concurrency: number };
 }
 
 /** What the decider needs to know of the version that a run is pinned to, at most 100 steps. */

@@ -3,7 +3,8 @@ import { type Actor } from '#libs/kernel/events.js';
 import { stepTexts } from './next-execution.js';
 import { type SendKind } from './run-facts.js';
 import { type NamedSteps } from './run-plan.js';
-import { PARTS, type RunState, type StepOutcome, originOf, outcomeOf, runErrorOf } from './run-state.js';
+import { PARTS, type RunState, originOf, outcomeOf, runErrorOf } from './run-state.js';
+import { type StepOutcome } from './step-outcome.js';
 
 const shownActor = (actor: Actor | null): { readonly user_id: string; readonly api_key_id: string | null } | null =>
   actor && { user_id: actor.userId, api_key_id: actor.apiKeyId };

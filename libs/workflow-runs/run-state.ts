@@ -3,13 +3,15 @@ import { type Actor } from '#libs/kernel/events.js';
 import {
   type CancelReason,
   type ExecutionRecord,
+  type Reply,
   type Resume,
   type RunFact,
   type RunOrigin,
-  type SkipReason,
   type WaitKind,
 } from './run-facts.js';
+import { LOOP_PARTS, type Loop, evolveLoop, itemsInterrupted } from './loop-state.js';
 import { type PinnedVersion } from './run-plan.js';
+import { type StepOutcome } from './step-outcome.js';
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'succeeded' | 'exited' | 'failed' | 'cancelled';
 
@@ -35,6 +37,8 @@ export interface RunHead {
   /** Milliseconds of executions that have ended. */
   readonly executedMs: number;
   readonly stretch: { readonly startedAt: number; readonly deadline: number } | null;
+  /** Of a step with `for_each`, once its list is known. Absent otherwise. */
+  readonly loop?: Loop | undefined;
   /** Executions so far. The number of an execution is that of the wait after it, and a crash does not change it. */
   readonly executions: number;
   readonly position: Position | null;
@@ -84,22 +88,6 @@ export const PARTS = {
   sent: (namespace: string, index: number) => `sent/${namespace}/${index}`,
   isSent: (name: string) => name.startsWith('sent/'),
 } as const;
-
-/** A step of a run that has an outcome, in its part. */
-export interface StepOutcome {
-  readonly state: 'succeeded' | 'failed' | 'skipped' | 'cancelled';
-  readonly skipReason: SkipReason | null;
-  readonly reused: boolean;
-  readonly startedAt: number | null;
-  readonly endedAt: number;
-  readonly durationMs: number;
-  readonly runs: number;
-  readonly attempts: number;
-  readonly error: UserError | null;
-  /** When a failed step is tried again. */
-  readonly retryAt: number | null;
-  readonly sends: ExecutionRecord['sends'];
-}
 
 const NOTHING: RunHead = {
   status: 'queued',
@@ -196,6 +184,11 @@ export const evolveRun = (state: RunState, fact: RunFact): RunState => {
       return interrupted(state, fact.data);
     case 'StepSkipped':
       return skipped(state, fact.data);
+    case 'ItemsListed':
+    case 'ItemStarted':
+    case 'ItemSucceeded':
+    case 'ItemFailed':
+      return withItems(state, fact);
     case 'StepSucceeded':
       return executed(state, fact.data, { state: 'succeeded', error: null, retryAt: null });
     case 'StepFailed': {
@@ -222,26 +215,25 @@ export const evolveRun = (state: RunState, fact: RunFact): RunState => {
       const { at, namespace, error } = fact.data;
       return ended(state, 'failed', at, JSON.stringify({ ...error, namespace }));
     }
-    case 'RunCancelled': {
-      const { at, reason, by, request } = fact.data;
-      const cancelled = ended(withStepCancelled(state, at), 'cancelled', at, null);
-      return withHead(cancelled, {
-        cancelReason: reason,
-        cancelledBy: by,
-        ...(request === undefined ? {} : { cancelRequest: request }),
-      });
-    }
+    case 'RunCancelled':
+      return cancelled(state, fact.data);
   }
 };
 
 type DataOf<T extends RunFact['type']> = Extract<RunFact, { readonly type: T }>['data'];
 
+const withItems = (state: RunState, fact: Parameters<typeof evolveLoop>[2]): RunState => {
+  const { head, parts } = evolveLoop(state.head.position?.namespace ?? '', state.head, fact);
+  const reply = 'reply' in fact.data ? fact.data.reply : null;
+  return withReply(withHead(withParts(state, parts), head), reply);
+};
+
 const arrived = (state: RunState, { origin, place, event, reused }: DataOf<'RunArrived'>): RunState => {
   const parts: Record<string, string> = { [PARTS.origin]: JSON.stringify(origin) };
   if (event !== null) parts[PARTS.event] = event;
   for (const { namespace, step, exports, resumeData } of reused) {
-    // The messages are those of the run that sent them.
-    const outcome: StepOutcome = { ...(JSON.parse(step) as StepOutcome), reused: true, sends: [] };
+    // The messages are those of the run that sent them, and the exports have what its items left.
+    const outcome: StepOutcome = { ...(JSON.parse(step) as StepOutcome), reused: true, sends: [], items: undefined };
     parts[PARTS.step(namespace)] = JSON.stringify(outcome);
     if (exports !== null) parts[PARTS.exports(namespace)] = exports;
     if (resumeData !== null) parts[PARTS.resumeData(namespace)] = resumeData;
@@ -250,8 +242,10 @@ const arrived = (state: RunState, { origin, place, event, reused }: DataOf<'RunA
 };
 
 /** The lost execution leaves nothing: neither its time nor an attempt. */
-const interrupted = (state: RunState, { at, deadline, cause }: DataOf<'StepInterrupted'>): RunState => {
-  const { position } = state.head;
+const interrupted = (state: RunState, fact: DataOf<'StepInterrupted'>): RunState => {
+  const { at, deadline, cause } = fact;
+  const { position, loop } = state.head;
+  if (loop) return withHead(state, { loop: itemsInterrupted(loop, fact) });
   if (!position) return state;
   const interruptions = position.interruptions + (cause === 'process' ? 1 : 0);
   return withHead(state, {
@@ -282,11 +276,11 @@ const executed = (
   { at, exports, props, logs, sends, reply, deadline }: ExecutionRecord & { readonly at: number },
   how: Pick<StepOutcome, 'state' | 'error' | 'retryAt'>,
 ): RunState => {
-  const { position, executedMs, stretch } = state.head;
+  const { position, executedMs, stretch, loop } = state.head;
   if (!position) return state;
   const { namespace, runs, attempt, startedAt } = position;
   const before = outcomeOf(state, namespace);
-  const durationMs = Math.max(0, at - startedAt);
+  const durationMs = loop ? loop.executedMs : Math.max(0, at - startedAt);
   const outcome: StepOutcome = {
     state: how.state,
     skipReason: null,
@@ -299,6 +293,7 @@ const executed = (
     error: how.error,
     retryAt: how.retryAt,
     sends,
+    items: loop?.count,
   };
   const after = withParts(state, {
     [PARTS.step(namespace)]: JSON.stringify(outcome),
@@ -309,14 +304,22 @@ const executed = (
     [PARTS.kept]: null,
     // A retry gets what the execution got that it repeats.
     ...(how.retryAt === null ? { [PARTS.context]: null, [PARTS.callback]: null } : {}),
-    ...(reply && !state.head.reply ? { [PARTS.reply]: reply.text } : {}),
+    ...(loop ? { [LOOP_PARTS.list(namespace)]: null } : {}),
   });
-  return withHead(after, {
-    executedMs: executedMs + durationMs,
+  return withHead(withReply(after, reply), {
+    executedMs: executedMs + (loop ? 0 : durationMs),
+    loop: undefined,
     stretch: stretch && { startedAt: stretch.startedAt, deadline },
-    reply: state.head.reply ?? (reply && { status: reply.status, sentAt: reply.sentAt }),
   });
 };
+
+/** The first reply of a run counts. */
+const withReply = (state: RunState, reply: Reply | null): RunState =>
+  !reply || state.head.reply
+    ? state
+    : withHead(withParts(state, { [PARTS.reply]: reply.text }), {
+        reply: { status: reply.status, sentAt: reply.sentAt },
+      });
 
 const waitEnded = (state: RunState, { at, resume }: DataOf<'WaitEnded'>): RunState => {
   const { position, wait } = state.head;
@@ -348,29 +351,40 @@ const ended = (state: RunState, status: RunStatus, at: number, end: string | nul
   return withReplySent(withHead(after, { status, endedAt: at, stretch: null, wait: null }), at);
 };
 
+const cancelled = (state: RunState, { at, reason, by, request }: DataOf<'RunCancelled'>): RunState =>
+  withHead(ended(withStepCancelled(state, at), 'cancelled', at, null), {
+    cancelReason: reason,
+    cancelledBy: by,
+    ...(request === undefined ? {} : { cancelRequest: request }),
+  });
+
 /** The step that runs, or that waits for another execution, is cancelled with its run. */
 const withStepCancelled = (state: RunState, at: number): RunState => {
-  const { status, position, resumed, executedMs } = state.head;
+  const { status, position, resumed, executedMs, loop } = state.head;
   const isOver = status === 'queued' && (resumed?.kind === 'delay' || resumed?.kind === 'suspend');
   if (!position || isOver) return state;
   const { namespace, runs, attempt, startedAt } = position;
   const before = outcomeOf(state, namespace);
-  const lastedMs = status === 'running' ? Math.max(0, at - startedAt) : 0;
+  const lastedMs = status === 'running' && !loop ? Math.max(0, at - startedAt) : 0;
   const outcome: StepOutcome = {
     state: 'cancelled',
     skipReason: null,
     reused: false,
     startedAt: before?.startedAt ?? startedAt,
     endedAt: at,
-    durationMs: (before?.durationMs ?? 0) + lastedMs,
+    durationMs: (before?.durationMs ?? loop?.executedMs ?? 0) + lastedMs,
     runs,
     attempts: attempt,
     error: before?.error ?? null,
     retryAt: null,
     sends: before?.sends ?? [],
+    items: loop?.count,
   };
-  const after = withParts(state, { [PARTS.step(namespace)]: JSON.stringify(outcome) });
-  return withHead(after, { executedMs: executedMs + lastedMs });
+  const after = withParts(state, {
+    [PARTS.step(namespace)]: JSON.stringify(outcome),
+    ...(loop ? { [LOOP_PARTS.list(namespace)]: null } : {}),
+  });
+  return withHead(after, { executedMs: executedMs + lastedMs, loop: undefined });
 };
 
 /** A reply that was not sent at once is sent when the run first waits, or ends. */

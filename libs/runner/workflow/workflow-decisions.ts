@@ -180,6 +180,7 @@ const bytesOf = (input: RunInput): number => {
   if (input.type === 'arrive')
     return input.reused.reduce((sum, { exports }) => sum + (exports?.length ?? 0), input.event.length);
   if (input.type !== 'outcome' || input.outcome.kind === 'skipped') return 0;
+  if (input.outcome.kind === 'listed') return input.outcome.list.length;
   const { exports, props } = input.outcome.result;
   return Object.values(exports).reduce((sum, text) => sum + text.length, props?.length ?? 0);
 };

@@ -80,6 +80,15 @@ export const succeed = (
   outcome: { kind: 'succeeded', result: result(returned), flow },
 });
 
+/** The list of a `for_each`, with as many items as numbers. */
+export const listed = (now: number, execution: number, count: number): RunInput => ({
+  type: 'outcome',
+  now,
+  execution,
+  mayWait: true,
+  outcome: { kind: 'listed', list: JSON.stringify(Array.from({ length: count }, (_, index) => index)), count },
+});
+
 export const fail = (now: number, execution: number, code: string, returned: Partial<StepResult> = {}): RunInput => ({
   type: 'outcome',
   now,
@@ -121,6 +130,12 @@ export const shortFact = (fact: RunFact): string => {
       return `RunFailed ${fact.data.error.code}`;
     case 'RunCancelled':
       return `RunCancelled ${fact.data.reason}`;
+    case 'ItemStarted':
+      return `ItemStarted ${fact.data.index}.${fact.data.attempt}`;
+    case 'ItemFailed':
+      return `ItemFailed ${fact.data.error.code}${fact.data.retryAt === null ? '' : ' for now'}`;
+    case 'ItemsListed':
+    case 'ItemSucceeded':
     case 'RunArrived':
     case 'RunStarted':
     case 'StretchBegun':
