@@ -68,7 +68,9 @@ const RUN = {
   ),
   error: nullable(record('Of a failed run')),
   exit_reason: nullable(text('Of `$.flow.exit`')),
-  cancel_reason: nullable(oneOf(['api', 'cancel_url', 'suspend_timeout', 'deactivated', 'superseded'], 'What cancelled it')),
+  cancel_reason: nullable(
+    oneOf(['api', 'cancel_url', 'suspend_timeout', 'deactivated', 'superseded'], 'What cancelled it'),
+  ),
   response: nullable(object(RESPONSE, 'What its caller got')),
   cancelled_by: actor('Who cancelled it'),
   resumed_by: actor('Who ended its last wait'),
