@@ -1,5 +1,6 @@
 import { type Config } from '#libs/config/index.js';
 import { startMailWorker } from '#libs/mail/mail-worker.js';
+import { type Mailer } from '#libs/mail/mailer.js';
 import { smtpMailer } from '#libs/mail/smtp-mailer.js';
 import { type ErrorEmailsDoc, errorEmailsProjection } from '#libs/notifications/index.js';
 import { type UserDoc, usersProjection } from '#libs/tenancy/index.js';
@@ -11,12 +12,12 @@ export const startEmails = async (
   publicUrl: string,
 ): Promise<void> => {
   const { engines, views, clock } = plane;
-  const { smtpUrl } = config;
-  if (smtpUrl === null) return;
+  const mailer = mailerOf(config, publicUrl);
+  if (!mailer) return;
   const { readModels } = engines;
   const worker = await startMailWorker({
     log: engines.log,
-    mailer: smtpMailer(smtpUrl, senderOf(config, publicUrl)),
+    mailer,
     notes: engines.records,
     due: engines.due,
     recipientOf: async (emitterId, workspaceId) => {
@@ -55,5 +56,6 @@ const switchedOnBy = async (
   return source && on && { userId: on.userId, name: source.name };
 };
 
-const senderOf = ({ smtpFrom }: Config, publicUrl: string): string =>
-  smtpFrom ?? `Sluice <sluice@${new URL(publicUrl).hostname}>`;
+/** Undefined when this server has no mail server. The caller closes it. */
+export const mailerOf = ({ smtpUrl, smtpFrom }: Config, publicUrl: string): Mailer | undefined =>
+  smtpUrl === null ? undefined : smtpMailer(smtpUrl, smtpFrom ?? `Sluice <sluice@${new URL(publicUrl).hostname}>`);

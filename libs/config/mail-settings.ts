@@ -19,7 +19,7 @@ export const mail = {
     secret: true,
     allowed: 'smtp://host:port or smtps://user:password@host:port, with reserved characters percent-encoded',
     accept: smtpUrl,
-    sentence: 'Mail server for emails about errors of sources.',
+    sentence: 'Mail server for emails about errors, and for `$.send.email` of workflows.',
   }),
   smtpFrom: optionalText({
     name: 'SLUICE_SMTP_FROM',

@@ -8,9 +8,9 @@ import {
   withMaxAttempts,
 } from './retry-policy.js';
 
-/** How one attempt at a message ended. */
+/** How one attempt at a message ended. `refused`: no retry would send it. */
 export interface MessageAttempt {
-  readonly outcome: AttemptOutcome;
+  readonly outcome: AttemptOutcome | { readonly kind: 'accepted' } | { readonly kind: 'refused' };
   /** Status of the answer, if there was one. */
   readonly status: number | null;
   /** Null when it was sent. */
@@ -20,13 +20,31 @@ export interface MessageAttempt {
 const ONCE = withMaxAttempts(DEFAULT_RETRIES, 1);
 const MAX_ERROR = 500;
 
-/** A request without `retry` is made once. */
+/** A request without `retry` is made once. Emails and objects are always tried again. */
 export const decideMessage = (
-  { outcome }: MessageAttempt,
+  { outcome, error }: MessageAttempt,
   { attempt, message }: SentMessage,
   random: number,
   now: number,
-): RetryDecision => decideRetry(outcome, attempt, message.retry ? DEFAULT_RETRIES : ONCE, random, now);
+): RetryDecision => {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { kind: 'success' };
+    case 'refused':
+      return { kind: 'final', reason: error ?? '' };
+    case 'response':
+    case 'error': {
+      const once = message.kind === 'http' && !message.retry;
+      return decideRetry(outcome, attempt, once ? ONCE : DEFAULT_RETRIES, random, now);
+    }
+  }
+};
+
+export const refused = (error: string): MessageAttempt => ({
+  outcome: { kind: 'refused' },
+  status: null,
+  error: error.slice(0, MAX_ERROR),
+});
 
 /** An answer of 2xx is a success. */
 export const httpMessageAttempt = (result: AttemptResult): MessageAttempt => {

@@ -6,7 +6,8 @@ import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { type HttpMessage, type SendOutcome, messageRecord, readOutcome } from '#libs/stream-log/message-records.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
-import { type MessageWorker, startMessageWorker } from './message-worker.js';
+import { type EmailPorts, type EmailRefusal, type OutgoingEmail } from './message-email.js';
+import { type MessageWorker, type MessageWorkerOptions, startMessageWorker } from './message-worker.js';
 import { type HttpSink, startSink } from './testing/http-sink.js';
 import { answerOk, answerWith, until } from './testing/worker-harness.js';
 
@@ -39,7 +40,10 @@ const sink = async (...args: Parameters<typeof startSink>): Promise<HttpSink> =>
 /** Real time and what a test adds to it, so that no test waits for a pause. */
 const clock = { now: () => Date.now() + aheadMs };
 
-const start = async (exists = (_: string): boolean => true): Promise<MessageWorker> => {
+const start = async (
+  exists = (_: string): boolean => true,
+  more: Partial<MessageWorkerOptions> = {},
+): Promise<MessageWorker> => {
   const say = (fields: object, text: string): void =>
     void said.push(`${text} ${String((fields as { message?: unknown }).message)}`);
   const worker = await startMessageWorker({
@@ -47,6 +51,8 @@ const start = async (exists = (_: string): boolean => true): Promise<MessageWork
     due,
     topics: TOPICS,
     random: () => 0.5,
+    email: undefined,
+    ...more,
     exists,
     tables: FRESH,
     dispatcher: agent,
@@ -65,6 +71,35 @@ const send = (workflowId: string, n: number, message: Partial<HttpMessage> & Pic
       { kind: 'http', method: 'POST', headers: {}, body: null, retry: false, ...message },
     ),
   );
+
+const sendEmail = (n: number) =>
+  log.publish(
+    messageRecord(
+      TOPICS,
+      { id: `snd_${n}`, workflowId: 'p_1', workspaceId: 'o_1', runId: 'run_1', namespace: 'a', execution: 2, index: n },
+      { kind: 'email', subject: `s${n}`, text: 't', html: '<p>h</p>' },
+    ),
+  );
+
+/** A mail server that answers each email in turn, and then accepts all. */
+const mailServer = (...answers: (EmailRefusal | undefined)[]) => {
+  const mails: OutgoingEmail[] = [];
+  const store = new Map<string, string>();
+  const email: EmailPorts = {
+    async send(mail) {
+      mails.push(mail);
+      return answers.shift();
+    },
+    recipientOf: async () => 'ann@example.com',
+    notes: {
+      get: async (_, key) => (store.has(key) ? { value: store.get(key) ?? '' } : undefined),
+      set: async ({ key, value }) => void store.set(key, value),
+      delete: async (_, key) => store.delete(key),
+      size: async () => store.size,
+    },
+  };
+  return { mails, store, email };
+};
 
 /** Publishes messages that are due, as the scheduler does. */
 const pump = (): void => {
@@ -213,5 +248,64 @@ describe('messages of a workflow', () => {
     await until(() => left('p_1') === 0);
     expect(received).toHaveLength(2);
     expect(new Set(outcomesOf('p_1').map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+  });
+});
+
+// docs/reference/workflows.md#send-email
+describe('emails of a workflow', () => {
+  it('go to the creator, are tried again until the mail server accepts them, and count once', async () => {
+    const { mails, store, email } = mailServer({ reason: 'busy', isFinal: false });
+    await start(undefined, { email });
+    pump();
+    await sendEmail(1);
+    await until(() => outcomesOf('p_1').length === 1);
+    aheadMs += 10_000;
+    await until(() => outcomesOf('p_1').length === 2);
+    expect(outcomesOf('p_1')).toEqual([
+      ['snd_1', 'queued', 1, null, 'busy'],
+      ['snd_1', 'sent', 2, null, null],
+    ]);
+    const mail = { to: 'ann@example.com', subject: 's1', text: 't', html: '<p>h</p>', id: 'snd_1' };
+    expect([mails, store.size]).toEqual([[mail, mail], 1]);
+  });
+
+  it('fail without a mail server, a member to send to, or a place in the day, and when they are refused', async () => {
+    const { mails, store, email } = mailServer({ reason: 'no such mailbox', isFinal: true });
+    const workers: Partial<MessageWorkerOptions>[] = [
+      { email: undefined },
+      { email: { ...email, recipientOf: async () => undefined } },
+      { email },
+      { email },
+    ];
+    for (const [n, more] of workers.entries()) {
+      if (n === 3) for (let k = 0; k < 100; k++) store.set(`k${k}`, '"counted"');
+      const worker = await start(undefined, more);
+      await sendEmail(n);
+      await until(() => outcomesOf('p_1').length === n + 1 && left('p_1') === 0);
+      await worker.close();
+    }
+    expect(outcomesOf('p_1').map(([, state, attempts, , error]) => [state, attempts, error])).toEqual([
+      ['failed', 1, 'this server has no mail server'],
+      ['failed', 1, 'the creator of the workflow is no longer a member of the workspace'],
+      ['failed', 1, 'no such mailbox'],
+      ['failed', 1, 'the workflow has sent 100 emails in 24 hours, which is the limit'],
+    ]);
+    expect(mails).toHaveLength(1);
+  });
+
+  it('wait while their counter cannot be reached', async () => {
+    const { email } = mailServer();
+    let isDown = true;
+    const recipientOf: EmailPorts['recipientOf'] = async (...of) => {
+      if (isDown) throw new Error('no store');
+      return email.recipientOf(...of);
+    };
+    await start(undefined, { email: { ...email, recipientOf } });
+    await sendEmail(1);
+    await until(() => said.length > 0);
+    expect(outcomesOf('p_1')).toEqual([]);
+    isDown = false;
+    await until(() => left('p_1') === 0);
+    expect(outcomesOf('p_1')).toEqual([['snd_1', 'sent', 1, null, null]]);
   });
 });

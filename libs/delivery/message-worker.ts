@@ -1,15 +1,15 @@
-import { type Dispatcher } from 'undici';
+import { Backoff } from '#libs/async/backoff.js';
 import { endsWithin } from '#libs/async/deadline.js';
+import { pause } from '#libs/async/pause.js';
 import { type DueEntry, type DueStore } from '#libs/due/due-store.js';
-import { type Clock } from '#libs/kernel/clock.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type FreshTables } from '#libs/kernel/table-freshness.js';
 import { eachAlone } from '#libs/stream-log/lane-writer.js';
 import { type SentMessage, nextAttemptRecord, outcomeRecord, readMessage } from '#libs/stream-log/message-records.js';
 import { type LaneBatch, type LogRecord, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { MESSAGES, type TopicPolicy } from '#libs/stream-log/topics.js';
-import { type AttemptRequest, type AttemptResult, AttemptSender } from './http-attempt.js';
-import { type MessageAttempt, decideMessage, httpMessageAttempt } from './message-attempt.js';
+import { type MessageAttempt, decideMessage } from './message-attempt.js';
+import { type MessageSenders, type SendMessage, messageSender } from './message-senders.js';
 import { OutcomeWriter } from './outcome-writer.js';
 import { type DeliveryLogger, DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
 
@@ -17,9 +17,8 @@ export const MESSAGE_GROUP = 'message-worker';
 
 /** Messages of one lane that are sent at once. A lane has one workflow or, under a shared layout, several. */
 const AT_ONCE = 16;
-const TIMEOUT_MS = 5_000;
 
-export interface MessageWorkerOptions {
+export interface MessageWorkerOptions extends MessageSenders {
   readonly log: StreamLog;
   readonly due: Pick<DueStore, 'put' | 'remove'>;
   readonly topics: Pick<TopicPolicy, 'runs'>;
@@ -27,9 +26,6 @@ export interface MessageWorkerOptions {
   readonly exists: (workflowId: string) => boolean;
   /** A message waits until these say that `exists` is current. */
   readonly tables: Pick<FreshTables, 'holdAnswered'>;
-  /** The guarded dispatcher of createEgress. */
-  readonly dispatcher: Dispatcher;
-  readonly clock: Clock;
   /** Returns a number in [0, 1). Default: Math.random. */
   readonly random?: () => number;
   readonly logger: DeliveryLogger;
@@ -48,7 +44,7 @@ export interface MessageWorker {
  * process that dies before repeats it under the same id (docs/adr/0072).
  */
 export const startMessageWorker = async (options: MessageWorkerOptions): Promise<MessageWorker> => {
-  const { log, due, exists, tables, logger } = options;
+  const { log, due, exists, tables, clock, logger } = options;
   const outcomes = new OutcomeWriter<LogRecord>({
     log,
     due,
@@ -60,11 +56,16 @@ export const startMessageWorker = async (options: MessageWorkerOptions): Promise
   const send = messageSender(options);
   const inFlight = new Map<string, Set<Promise<void>>>();
   let closing: Promise<void> | undefined;
+  const stopping = new AbortController();
 
   const handle = async (batch: LaneBatch, record: StoredRecord): Promise<void> => {
     const sent = readable(record, logger);
     if (sent && exists(sent.workflowId)) {
-      const { attempt, waiting } = await attempted(options, record, sent, send);
+      const startedAt = clock.now();
+      const result = await resultOf(sent, { send, stopping: stopping.signal, batch, logger });
+      // Its next owner sends it.
+      if (!result) return;
+      const { attempt, waiting } = recordsOf(options, record, { sent, result, startedAt });
       await new Promise<void>((durable) => outcomes.push({ attempt, waiting, durable }));
     }
     if (!batch.revoked()) batch.ack(record.offset);
@@ -97,11 +98,36 @@ export const startMessageWorker = async (options: MessageWorkerOptions): Promise
     onRevoked: (lane) => ended([inFlight.get(lane) ?? []], DEFAULT_WEBHOOK_SETTINGS.revokeMs),
   });
   const close = async (): Promise<void> => {
+    stopping.abort();
     await ended([...inFlight.values()], DEFAULT_WEBHOOK_SETTINGS.closeMs);
     outcomes.abandon();
     await consumer.close();
   };
   return { backlog: () => consumer.backlog(), close: () => (closing ??= close()) };
+};
+
+interface Trying {
+  readonly send: SendMessage;
+  readonly stopping: AbortSignal;
+  readonly batch: LaneBatch;
+  readonly logger: DeliveryLogger;
+}
+
+/** Tries until there is an outcome, because a failure here is one of the platform. Undefined when the lane is lost. */
+const resultOf = async (
+  sent: SentMessage,
+  { send, stopping, batch, logger }: Trying,
+): Promise<MessageAttempt | undefined> => {
+  const backoff = new Backoff({ firstMs: 100, longestMs: 5_000 });
+  while (!stopping.aborted && !batch.revoked()) {
+    try {
+      return await send(sent);
+    } catch (error) {
+      logger.error({ message: sent.id, err: error }, 'message.not_tried: tried again');
+      await pause(backoff.next(), stopping);
+    }
+  }
+  return undefined;
 };
 
 const readable = (record: StoredRecord, logger: DeliveryLogger): SentMessage | undefined => {
@@ -115,17 +141,18 @@ const readable = (record: StoredRecord, logger: DeliveryLogger): SentMessage | u
   }
 };
 
-type Send = (sent: SentMessage) => Promise<MessageAttempt>;
+interface Attempted {
+  readonly sent: SentMessage;
+  readonly result: MessageAttempt;
+  readonly startedAt: number;
+}
 
-/** Sends a message, and returns what must be durable before it is acknowledged. */
-const attempted = async (
+/** Decides what follows an attempt. Returns what must be durable before the message is acknowledged. */
+const recordsOf = (
   { topics, clock, random = Math.random, logger }: MessageWorkerOptions,
   record: StoredRecord,
-  sent: SentMessage,
-  send: Send,
-): Promise<{ readonly attempt: LogRecord; readonly waiting: DueEntry | undefined }> => {
-  const startedAt = clock.now();
-  const result = await send(sent);
+  { sent, result, startedAt }: Attempted,
+): { readonly attempt: LogRecord; readonly waiting: DueEntry | undefined } => {
   const now = clock.now();
   const decision = decideMessage(result, sent, random(), now);
   const { status, error } = result;
@@ -149,30 +176,3 @@ const nextAttempt = (record: StoredRecord, { id, workflowId, attempt }: SentMess
   dueAt,
   record: nextAttemptRecord(record, attempt + 1),
 });
-
-const messageSender = ({ dispatcher }: MessageWorkerOptions): Send => {
-  const attempts = new AttemptSender(dispatcher, DEFAULT_WEBHOOK_SETTINGS);
-  return async (sent) => {
-    let request: AttemptRequest;
-    try {
-      request = requestOf(sent);
-    } catch (error) {
-      const outcome = { kind: 'error', error: 'INVALID_URL' } as const;
-      return { outcome, status: null, error: messageOf(error) };
-    }
-    return httpMessageAttempt(await new Promise<AttemptResult>((resolve) => void attempts.request(request, resolve)));
-  };
-};
-
-const requestOf = ({ id, message }: SentMessage): AttemptRequest => {
-  const { origin, pathname, search } = new URL(message.url);
-  const named = { 'user-agent': 'Sluice-Workflows/1', ...message.headers, 'x-pd-send-id': id };
-  return {
-    method: message.method,
-    origin,
-    path: pathname + search,
-    headers: Object.entries(named).flat(),
-    body: message.body === null ? null : Buffer.from(message.body),
-    timeoutMs: TIMEOUT_MS,
-  };
-};

@@ -3,6 +3,7 @@ export interface Mail {
   readonly subject: string;
   /** Plain text. */
   readonly text: string;
+  readonly html?: string;
   /** Equal for a repeat, so that a mail program shows it once. */
   readonly messageId: string;
 }

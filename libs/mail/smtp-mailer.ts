@@ -17,16 +17,16 @@ export const smtpMailer = (url: string, from: string): Mailer => {
       connectionTimeout: CONNECT_MS,
       greetingTimeout: CONNECT_MS,
       socketTimeout: ANSWER_MS,
-      // Mails are texts of this server, so the library must never read a file or an address.
+      // Texts of a mail may come from a user, so the library must never read a file or an address.
       disableFileAccess: true,
       disableUrlAccess: true,
     },
     { from },
   );
   return {
-    async send({ to, subject, text, messageId }) {
+    async send({ to, subject, text, html, messageId }) {
       try {
-        await transport.sendMail({ to: { name: '', address: to }, subject, text, messageId });
+        await transport.sendMail({ to: { name: '', address: to }, subject, text, html, messageId });
       } catch (error) {
         throw refusalOf(error) ?? asError(error);
       }

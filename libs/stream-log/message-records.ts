@@ -15,6 +15,16 @@ export interface HttpMessage {
   readonly retry: boolean;
 }
 
+/** `$.send.email` of a workflow's step. It goes to the creator of the workflow. */
+export interface EmailMessage {
+  readonly kind: 'email';
+  readonly subject: string;
+  readonly text: string | null;
+  readonly html: string | null;
+}
+
+export type Message = HttpMessage | EmailMessage;
+
 export interface MessageOrigin {
   /** `snd_…`, the same when a crash repeats the message. */
   readonly id: string;
@@ -30,7 +40,7 @@ export interface MessageOrigin {
 export interface SentMessage extends MessageOrigin {
   /** From 1. */
   readonly attempt: number;
-  readonly message: HttpMessage;
+  readonly message: Message;
 }
 
 /** What became of a message, for the history of its run. */
@@ -47,8 +57,8 @@ export interface SendOutcome extends MessageOrigin {
 const OUTCOME = 'send';
 
 /** Text of a message in the log. Undefined for one that no record can contain, because JSON escapes lengthen it. */
-export const messageText = ({ kind, method, url, headers, body, retry }: HttpMessage): string | undefined => {
-  const text = JSON.stringify({ kind, method, url, headers, body, retry });
+export const messageText = (message: Message): string | undefined => {
+  const text = JSON.stringify(message);
   return bytesAbove(text, RECORD_BYTES) === undefined ? text : undefined;
 };
 
@@ -56,7 +66,7 @@ export const messageText = ({ kind, method, url, headers, body, retry }: HttpMes
 export const messageRecord = (
   topics: Pick<TopicPolicy, 'messages'>,
   { id, workflowId, workspaceId, runId, namespace, execution, index }: MessageOrigin,
-  message: HttpMessage,
+  message: Message,
 ): readonly LogRecord[] => {
   const value = messageText(message);
   if (value === undefined) return [];
@@ -85,9 +95,9 @@ export const readMessage = ({ headers, value }: Pick<LogRecord, 'headers' | 'val
   const [execution, index, attempt] = [headers['execution'], headers['index'], headers['attempt'] ?? '1'].map(Number);
   if (!id || !workflow || !workspace || !run || !step) throw new Error('a header is missing');
   if (!isCount(execution) || !isCount(index) || !isCount(attempt)) throw new Error('a header is no number');
-  let message: HttpMessage;
+  let message: Message;
   try {
-    message = JSON.parse(value) as HttpMessage;
+    message = JSON.parse(value) as Message;
   } catch (error) {
     throw new Error(`the value is not JSON: ${messageOf(error)}`, { cause: error });
   }

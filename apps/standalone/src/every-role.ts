@@ -4,6 +4,7 @@ import { LocalBacklog } from '#libs/ingress/local-backlog.js';
 import { httpBytesOf } from '#libs/composition/pressure.js';
 import { type IngressRole, startIngressRole } from '#libs/composition/roles/ingress.js';
 import { type Room } from '#libs/composition/roles/role-process.js';
+import { startMessages } from '#libs/composition/messages.js';
 import { startRouterRole } from '#libs/composition/roles/router.js';
 import { keepRunHistory } from '#libs/composition/roles/run-history.js';
 import { startRunnerRole } from '#libs/composition/roles/runner.js';
@@ -69,6 +70,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
   const runs = await keepRunHistory(own);
   own.countBacklog('run_history', () => runs.backlog());
   const worker = await startWebhookWorkerRole(own, { egress: sandboxing.egress });
+  await startMessages(own, { egress: sandboxing.egress, publicUrl });
   const router = await startRouterRole(own, { backlog, table, room });
   backlog.bind({ worker, router });
   const routing = router.atCommit;

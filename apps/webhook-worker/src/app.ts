@@ -1,6 +1,7 @@
 import { publicUrlOf } from '#libs/config/index.js';
 import { openEgress } from '#libs/composition/egress.js';
 import { startEmails } from '#libs/composition/emails.js';
+import { startMessages } from '#libs/composition/messages.js';
 import { runRole } from '#libs/composition/role.js';
 import { startWebhookWorkerRole } from '#libs/composition/roles/webhook-worker.js';
 import { openDistributed } from '#libs/engines/distributed/index.js';
@@ -14,6 +15,8 @@ runRole('webhook-worker', openDistributed, async (role) => {
   // 6. Deliveries, shared between processes by webhook.
   await startWebhookWorkerRole(role, { egress });
 
-  // 7. Emails about errors.
-  await startEmails(role, publicUrlOf(role.config, role.front.port));
+  // 7. Messages of workflows, and emails about errors.
+  const publicUrl = publicUrlOf(role.config, role.front.port);
+  await startMessages(role, { egress, publicUrl });
+  await startEmails(role, publicUrl);
 });

@@ -1,4 +1,3 @@
-import { startMessageWorker } from '#libs/delivery/message-worker.js';
 import { startWebhookWorker, type WebhookWorker, type WebhookWorkerOptions } from '#libs/delivery/webhook-worker.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
@@ -41,7 +40,6 @@ export const startWebhookWorkerRole = async (
     },
   });
   closing('deliveries', () => worker.close());
-  await startMessages(own, egress);
 
   reportBacklog({
     group: 'webhook-worker',
@@ -51,21 +49,6 @@ export const startWebhookWorkerRole = async (
   });
   metrics.sampled('sluice_deliveries_in_flight', 'Requests to webhooks in flight', () => worker.inFlight());
   return worker;
-};
-
-/** Messages that steps of workflows send, in lanes and a group of their own. */
-const startMessages = async (
-  { plane, tables, topics, logger, metrics, closing }: RoleProcess,
-  { dispatcher }: WebhookWorkerRoleOptions['egress'],
-): Promise<void> => {
-  const { engines, clock, views } = plane;
-  const { log, due } = engines;
-  const exists = (workflowId: string): boolean => views.workflows.find(workflowId) !== undefined;
-  const worker = await startMessageWorker({ log, due, topics, exists, tables, dispatcher, clock, logger });
-  closing('messages', () => worker.close());
-  metrics.sampled('sluice_messages_waiting', 'Messages of workflows in the lanes of this process, not yet sent', () =>
-    worker.backlog(),
-  );
 };
 
 const tellHealth =

@@ -1,5 +1,5 @@
 import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
-import { type HttpMessage, type MessageOrigin } from '#libs/stream-log/message-records.js';
+import { type Message, type MessageOrigin } from '#libs/stream-log/message-records.js';
 import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
 import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
@@ -66,7 +66,7 @@ export class RunDraft {
   readonly emits: { readonly execution: number; readonly index: number; readonly send: EmittedSend }[] = [];
   /** Messages that leave the server. */
   readonly messages: (Pick<MessageOrigin, 'id' | 'namespace' | 'execution' | 'index'> & {
-    readonly message: HttpMessage;
+    readonly message: Message;
   })[] = [];
   /** Workflows that steps start. */
   readonly starts: (StepTrigger & { readonly execution: number })[] = [];
@@ -109,7 +109,7 @@ export class RunDraft {
     const namespace = position?.namespace ?? '';
     for (const [index, send] of stored.length === sends.length ? sends.entries() : []) {
       if (send.kind === 'emit' || send.kind === 'sse') this.emits.push({ execution, index, send });
-      else if (send.kind === 'http')
+      else if (send.kind !== 's3' && stored[index]?.error === undefined)
         this.messages.push({ id: stored[index]?.id ?? '', namespace, execution, index, message: send });
     }
     if (recorded?.type === 'StepSucceeded') {

@@ -47,7 +47,14 @@ export interface StepCallsDependencies {
   readonly variables: {
     variablesOf(workspaceId: string): Promise<Readonly<Record<string, string>>>;
   };
+  /** What the message worker can send. */
+  readonly outgoing: OutgoingMessages;
   readonly clock: Clock;
+}
+
+export interface OutgoingMessages {
+  /** Whether the server has a mail server. */
+  readonly email: boolean;
 }
 
 /** Time for the expressions of a step together. */
@@ -113,7 +120,7 @@ const plannedOf = (prop: string, type: string, value: unknown): PlannedProp => {
 };
 
 const callWith = async (
-  { binder, blobs, packages: install, caller, clock }: StepCallsDependencies,
+  { binder, blobs, packages: install, caller, outgoing, clock }: StepCallsDependencies,
   request: StepRequest,
   definition: SourceDefinition,
   variables: Readonly<Record<string, string>>,
@@ -141,7 +148,8 @@ const callWith = async (
     signal,
   });
   if (outcome.interrupted) return 'interrupted';
-  return endOf(outcome, shownProps(definition, new SecretMask(secrets)), clock.now(), sentAt);
+  const unsent = (outcome.step?.sends ?? []).map((send) => whyNotSent(send, outgoing));
+  return endOf(outcome, { unsent, props: shownProps(definition, new SecretMask(secrets)), now: clock.now(), sentAt });
 };
 
 const factsOf = ({ context, steps, urls, stretchMs, mostMs, hasCaller, test, db }: StepRequest): StepFacts => {
@@ -178,14 +186,19 @@ const shownProps = ({ props }: SourceDefinition, mask: SecretMask): string => {
   return shown.size === 0 ? '{}' : mask.json(JSON.stringify(Object.fromEntries(shown)));
 };
 
+interface CallEnd {
+  /** For each message why it does not go out. */
+  readonly unsent: readonly (string | undefined)[];
+  readonly props: string;
+  readonly now: number;
+  readonly sentAt: number | null;
+}
+
 const endOf = (
   { status, step = NO_ANSWER, error, logs }: CallOutcome,
-  props: string,
-  now: number,
-  sentAt: number | null,
+  { unsent, props, now, sentAt }: CallEnd,
 ): StepEnd => {
   const { exports, flow, sends, triggers = [], reply, refreshedAt, dbChanges } = step;
-  const unsent = sends.map(whyNotSent);
   const result: StepResult = {
     exports,
     props,
@@ -208,17 +221,20 @@ const endOf = (
 const NO_ANSWER: StepAnswer = { exports: {}, flow: null, sends: [], reply: null };
 
 /** Why a message does not go out. Undefined for one that does. */
-const whyNotSent = (send: StepSend): string | undefined => {
+const whyNotSent = (send: StepSend, { email }: OutgoingMessages): string | undefined => {
   switch (send.kind) {
     case 'emit':
     case 'sse':
       return undefined;
-    case 'http':
-      return messageText(send) === undefined ? `it exceeds ${RECORD_BYTES} bytes as JSON` : undefined;
-    case 'email':
     case 's3':
       return 'this server does not send it for workflows yet';
+    case 'email':
+      if (!email) return 'this server has no mail server: its operator must set SLUICE_SMTP_URL';
+      break;
+    case 'http':
+      break;
   }
+  return messageText(send) === undefined ? `it exceeds ${RECORD_BYTES} bytes as JSON` : undefined;
 };
 
 /** One line for each kind of message and reason. */

@@ -1,0 +1,57 @@
+import { type EmailPorts } from '#libs/delivery/message-email.js';
+import { startMessageWorker } from '#libs/delivery/message-worker.js';
+import { type Egress } from '#libs/egress/guarded-dispatcher.js';
+import { MailRefused } from '#libs/mail/mailer.js';
+import { type UserDoc, usersProjection } from '#libs/tenancy/index.js';
+import { mailerOf } from './emails.js';
+import { type RoleProcess } from './roles/role-process.js';
+
+export interface MessagesOptions {
+  readonly egress: Pick<Egress, 'dispatcher'>;
+  readonly publicUrl: string;
+}
+
+/** Sends the messages of workflows' steps, in lanes and a group of their own, in the role of the webhook worker. */
+export const startMessages = async (
+  own: RoleProcess,
+  { egress: { dispatcher }, publicUrl }: MessagesOptions,
+): Promise<void> => {
+  const { plane, tables, topics, logger, metrics, closing } = own;
+  const { engines, clock, views } = plane;
+  const { log, due } = engines;
+  const exists = (workflowId: string): boolean => views.workflows.find(workflowId) !== undefined;
+  const email = emailPorts(own, publicUrl);
+  const worker = await startMessageWorker({ log, due, topics, exists, tables, dispatcher, email, clock, logger });
+  closing('messages', () => worker.close());
+  metrics.sampled('sluice_messages_waiting', 'Messages of workflows in the lanes of this process, not yet sent', () =>
+    worker.backlog(),
+  );
+};
+
+/** Undefined when this server has no mail server. */
+const emailPorts = ({ config, plane, logger, closing }: RoleProcess, publicUrl: string): EmailPorts | undefined => {
+  const { engines, views } = plane;
+  const mailer = mailerOf(config, publicUrl);
+  if (!mailer) return undefined;
+  closing('mailer of messages', async () => mailer.close());
+  const { hostname } = new URL(publicUrl);
+  return {
+    async send({ id, html, ...mail }) {
+      try {
+        await mailer.send({ ...mail, messageId: `<${id}@${hostname}>`, ...(html === null ? {} : { html }) });
+        return undefined;
+      } catch (error) {
+        if (error instanceof MailRefused) return { reason: error.message, isFinal: error.isFinal };
+        // Addresses and names of the mail server are for its operator only.
+        logger.warn({ message: id, err: error }, 'message.waits: the mail server cannot be used');
+        return { reason: 'the mail server cannot be used now', isFinal: false };
+      }
+    },
+    async recipientOf(workflowId, workspaceId) {
+      const creator = views.workflows.find(workflowId)?.userId;
+      if (creator === undefined || !views.callers.isMember(creator, workspaceId)) return undefined;
+      return (await engines.readModels.get<UserDoc>(usersProjection.schema, creator))?.email;
+    },
+    notes: engines.records,
+  };
+};
