@@ -79,18 +79,6 @@ describe('a run that is not kept', () => {
     90_000,
   );
 
-  it('71: is answered whole to an invocation that waits for it', async () => {
-    const { id } = await failing({ data_retention: 'none' });
-    const { data: run } = await api.expect<Data<{ id: string; state: string; event: unknown }>>(
-      200,
-      'POST',
-      `/v1/workflows/${id}/invoke`,
-      { body: { wait: true, test: true, event: { secret: 'sauerkraut' } } },
-    );
-    expect(run).toMatchObject({ state: 'failed', event: { secret: 'sauerkraut' }, error: { namespace: 'b' } });
-    await gone(run.id);
-  });
-
   it('71: (control) is in every list when nothing says so', async () => {
     const workflow = await failing();
     const run = await hit(workflow, 'sauerkraut');
