@@ -199,9 +199,12 @@ export class Turn {
 
 type Tick = Extract<WorkflowInput, { of: 'run' }> & { readonly input: InputOf<'arrive'> };
 
-/** Whether an input is the arrival of a timer's event that no test made. */
-const isTick = (input: Extract<WorkflowInput, { of: 'run' }>): input is Tick =>
-  input.input.type === 'arrive' && input.input.origin.sourceType === 'TIMER' && input.input.place !== null;
+/** Whether an input is a tick of a timer in its place in the lane, and neither a test nor a replay. */
+const isTick = (given: Extract<WorkflowInput, { of: 'run' }>): given is Tick => {
+  const { input } = given;
+  if (input.type !== 'arrive' || input.place === null) return false;
+  return input.origin.sourceType === 'TIMER' && input.origin.replayOf === null;
+};
 
 /** Keeps runs that may overlap apart from the one that goes on alone, because a timer may change from one to the other. */
 const OVERLAPPING = '/allow';

@@ -23,12 +23,14 @@ const replayOf = (
 };
 
 /** An installation whose first run has failed in its second step. */
-const withFailed = async (): Promise<WorkflowInstallation> => {
+const withFailed = async (
+  headers: Parameters<WorkflowInstallation['event']>[1] = {},
+): Promise<WorkflowInstallation> => {
   const installation = new WorkflowInstallation([step('a'), step('b')]);
   const { runner } = await installation.process(({ step: { namespace } }) =>
     namespace === 'a' ? succeeded({ exports: { $return_value: '"ä\\"😀"' } }) : failed(),
   );
-  await runner.accept([installation.event(0)]);
+  await runner.accept([installation.event(0, headers)]);
   await until(() => installation.statusOf(0) === 'failed');
   return installation;
 };
@@ -52,6 +54,19 @@ describe('a replay in the runner', () => {
     expect(originOf(state)).toMatchObject({ replayOf: first, replayFrom: 'failed', replayedBy: { userId: 'u_1' } });
     expect(outcomeOf(state, 'a')).toMatchObject({ state: 'succeeded', reused: true });
     expect(calls).toHaveLength(1);
+  });
+
+  it('of a tick stays in the queue beside another replay and the next tick', async () => {
+    const trigger = JSON.stringify({ type: 'timer', id: 'ti_1', name: 'ti_1' });
+    const installation = await withFailed({ kind: 'timer', trigger });
+    installation.deploy('d_2', [step('a'), step('b')], { concurrency: 1 });
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(1)]);
+    await until(() => calls.length === 1);
+    await runner.accept([2, 3].map((offset) => replayOf(installation, 0, offset)));
+    await runner.accept([installation.event(4, { kind: 'timer', trigger })]);
+    await until(() => installation.statusOf(4) === 'queued');
+    expect([2, 3].map((offset) => installation.statusOf(offset))).toEqual(['queued', 'queued']);
   });
 
   it('runs with the version of its run when it is told so, and else with the deployed one', async () => {
