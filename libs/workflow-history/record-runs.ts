@@ -4,7 +4,7 @@ import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-
 import { RUNS } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type RunHistory } from './run-history.js';
-import { RunRetention, type RetentionPorts } from './clean-up/run-retention.js';
+import { keepsNone, RunRetention, type RetentionPorts } from './clean-up/run-retention.js';
 
 /** Consumer group of the history of runs. */
 export const RUN_HISTORY_GROUP = 'projector.run_history';
@@ -49,6 +49,12 @@ export const recordRuns = async (
 ): Promise<RecordedRuns> => {
   const { log, runHistory, logger } = deps;
   const retention = new RunRetention(deps);
+  /** The retention removes the others, which an invocation may wait to read. */
+  const goesNow = ({ workflowId, nostore, origin }: RunChange): boolean => {
+    if (nostore !== true) return false;
+    const workflow = deps.workflows.find(workflowId);
+    return origin?.sourceType !== 'MANUAL' || !workflow || !keepsNone(workflow);
+  };
   const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
     const changes = await recordsInto(runHistory, records, ({ lane, offset }, error) =>
       // Not written by this server. The lane goes on without it.
@@ -56,7 +62,7 @@ export const recordRuns = async (
     );
     const ended = changes.filter(({ head }) => head.endedAt !== null);
     // Before the acknowledgement, so that a crash repeats it.
-    await runHistory.remove(ended.filter(({ nostore }) => nostore === true).map(({ runId }) => runId));
+    await runHistory.remove(ended.filter(goesNow).map(({ runId }) => runId));
     for (const { workflowId } of ended) retention.ended(workflowId);
     for (const { offset } of records) ack(offset);
   };

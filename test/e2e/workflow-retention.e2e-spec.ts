@@ -79,6 +79,14 @@ describe('a run that is not kept', () => {
     90_000,
   );
 
+  it('71: is answered whole to an invocation that waits for it', async () => {
+    const { id } = await failing({ data_retention: 'none' });
+    const body = { wait: true, test: true, event: { secret: 'sauerkraut' } };
+    const { data } = await api.expect<Data<{ id: string }>>(200, 'POST', `/v1/workflows/${id}/invoke`, { body });
+    expect(data).toMatchObject({ state: 'failed', event: { secret: 'sauerkraut' }, error: { namespace: 'b' } });
+    await gone(data.id);
+  }, 60_000);
+
   it('71: (control) is in every list when nothing says so', async () => {
     const workflow = await failing();
     const run = await hit(workflow, 'sauerkraut');

@@ -347,7 +347,7 @@ const parts: Record<(typeof RUN_HISTORY_PARTS)[number], Part<RunHistory>> = {
       await store().apply([...waits, ...ended(5), ...failed({ id: 'run_other', workflowId: 'p_2' })]);
       const beyond = (runs: number, limit = 9) => store().surplus({ workflowId: 'p_1', runs, since: 0 }, limit);
       expect([...(await beyond(3))].sort()).toEqual(['run_1', 'run_2']);
-      expect(await beyond(5)).toEqual([]);
+      for (const runs of [5, 1_000_000_000]) expect(await beyond(runs)).toEqual([]);
       expect([...(await beyond(0))].sort()).toEqual(['run_1', 'run_2', 'run_3', 'run_4', 'run_5']);
       expect(await beyond(0, 2)).toHaveLength(2);
     });

@@ -17,6 +17,7 @@ const world = (workflows: readonly RetainedWorkflow[], left: Record<string, numb
   const asked: RunSurplus[] = [];
   const errors: string[] = [];
   let failures = 0;
+  let passes = -1;
   const keyOf = (of: RunSurplus): string => ('workflowId' in of ? of.workflowId : of.workspaceId);
   const retention = new RunRetention({
     runHistory: {
@@ -31,10 +32,13 @@ const world = (workflows: readonly RetainedWorkflow[], left: Record<string, numb
     },
     workflows: { find: (id) => workflows.find((each) => each.id === id), all: () => workflows },
     kept: DEFAULTS,
-    clock: { now: () => NOW },
+    clock: { now: () => NOW + passes * 2_000 },
     logger: { error: (_, text) => void errors.push(text) },
   });
-  const pass = (): Promise<void> => jest.advanceTimersByTimeAsync(2_000);
+  const pass = (): Promise<void> => {
+    passes++;
+    return jest.advanceTimersByTimeAsync(2_000);
+  };
   return { retention, asked, left, errors, pass, fail: () => (failures = 1) };
 };
 
@@ -43,7 +47,7 @@ afterEach(() => void jest.useRealTimers());
 
 // docs/reference/workflows.md#retention
 describe('the retention of runs', () => {
-  it('keeps what a workflow says, else what the server says, and of none no ended run', async () => {
+  it('keeps what a workflow says, else what the server says, and of none what ended just now', async () => {
     const { retention, asked, pass } = world([
       workflow('p_1', null),
       workflow('p_2', { runs: 3, days: null }),
@@ -56,7 +60,7 @@ describe('the retention of runs', () => {
       { workflowId: 'p_1', runs: 1_000, since: NOW - 30 * DAY_MS },
       { workflowId: 'p_2', runs: 3, since: NOW - 30 * DAY_MS },
       { workflowId: 'p_3', runs: 1_000, since: NOW - 2 * DAY_MS },
-      { workflowId: 'p_4', runs: 0, since: NOW - 30 * DAY_MS },
+      { workflowId: 'p_4', runs: 1_000_000_000, since: NOW - 5_000 },
       { workspaceId: 'o_1', bytes: 5_000 },
     ]);
   });
@@ -82,6 +86,17 @@ describe('the retention of runs', () => {
     await retention.close();
     const workflows = asked.flatMap((of) => ('workflowId' in of ? [of.workflowId] : []));
     expect(new Set(workflows).size).toBe(500);
+  });
+
+  it('comes back to a workflow that keeps none until its last run may go', async () => {
+    const many = Array.from({ length: 2_000 }, (_, n) => workflow(`p_${n}`, 'none'));
+    const { retention, asked, pass } = world(many);
+    retention.ended('p_1999');
+    for (let n = 0; n < 5; n++) await pass();
+    await retention.close();
+    const since = asked.flatMap((of) => ('since' in of && of.workflowId === 'p_1999' ? [of.since - NOW] : []));
+    // The run ended at -2,000.
+    expect(since).toEqual([-5_000, -3_000, -1_000]);
   });
 
   it('says so when the store fails, and tries again', async () => {

@@ -38,13 +38,18 @@ const REMOVALS = 40;
 /** Workflows in which no run ended that a pass looks at, in turn: runs grow old, and settings change. */
 const SWEPT = 200;
 const DAY_MS = 86_400_000;
+/** Milliseconds after its end in which an invocation that waits for a run that is not kept can read it. */
+const LAST_READ_MS = 5_000;
+/** More runs than any workflow has. */
+const ALL = 1_000_000_000;
 
 /**
  * Removes ended runs that are not kept (docs/reference/workflows.md#retention). Several processes may do so at once,
  * because a removal can be repeated.
  */
 export class RunRetention {
-  private due = new Set<string>();
+  /** When a run of each workflow was last heard to have ended. */
+  private due = new Map<string, number>();
   private round: Iterator<RetainedWorkflow, undefined> | undefined;
   private readonly closing = new AbortController();
   private readonly passes: Promise<void>;
@@ -55,7 +60,7 @@ export class RunRetention {
 
   /** A run of the workflow has ended, so an older one may have to go. */
   ended(workflowId: string): void {
-    this.due.add(workflowId);
+    this.due.set(workflowId, this.ports.clock.now());
   }
 
   async close(): Promise<void> {
@@ -74,9 +79,13 @@ export class RunRetention {
 
   private async pass(): Promise<void> {
     const workflows = this.next();
-    this.due = new Set();
+    const ended = this.due;
+    this.due = new Map();
     const workspaces = new Map<string, string>();
     for (const workflow of workflows) {
+      const endedAt = ended.get(workflow.id) ?? -Infinity;
+      const isLater = keepsNone(workflow) && this.ports.clock.now() - endedAt <= LAST_READ_MS;
+      if (isLater) this.due.set(workflow.id, endedAt);
       await this.trim(workflow.id, this.surplusOf(workflow));
       workspaces.set(workflow.workspaceId, workflow.id);
     }
@@ -87,7 +96,7 @@ export class RunRetention {
   private next(): readonly RetainedWorkflow[] {
     const { workflows } = this.ports;
     const found = new Map<string, RetainedWorkflow>();
-    for (const id of this.due) {
+    for (const id of this.due.keys()) {
       const workflow = workflows.find(id);
       if (workflow) found.set(id, workflow);
     }
@@ -105,13 +114,14 @@ export class RunRetention {
 
   private surplusOf({ id, settings: { dataRetention } }: RetainedWorkflow): RunSurplus {
     const { kept, clock } = this.ports;
-    const { runs, days } = dataRetention === 'none' ? { runs: 0, days: null } : (dataRetention ?? kept);
+    if (dataRetention === 'none') return { workflowId: id, runs: ALL, since: clock.now() - LAST_READ_MS };
+    const { runs, days } = dataRetention ?? kept;
     return { workflowId: id, runs: runs ?? kept.runs, since: clock.now() - (days ?? kept.days) * DAY_MS };
   }
 
   /** What is left after the removals of one pass, or after a failure, is due in the next. */
   private async trim(workflowId: string, surplus: RunSurplus): Promise<void> {
-    const { runHistory, logger } = this.ports;
+    const { runHistory, clock, logger } = this.ports;
     try {
       for (let removals = 0; removals < REMOVALS; removals++) {
         if (this.closing.signal.aborted) return;
@@ -122,6 +132,8 @@ export class RunRetention {
     } catch (error) {
       logger.error({ workflowId, error: messageOf(error) }, 'run_history.not_trimmed: tried again in 2 s');
     }
-    this.due.add(workflowId);
+    this.due.set(workflowId, clock.now());
   }
 }
+
+export const keepsNone = ({ settings }: RetainedWorkflow): boolean => settings.dataRetention === 'none';
