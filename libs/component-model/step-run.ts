@@ -52,6 +52,8 @@ export interface StepFacts {
   readonly hasCaller: boolean;
   /** A test does not wait. */
   readonly test: boolean;
+  /** Item of a `for_each`, as a JSON text. Absent for a step that runs once. */
+  readonly item?: { readonly text: string; readonly index: number };
   /** Content of `$.service.db`, as JSON texts by key. Absent for a step that does not declare it. */
   readonly db?: Readonly<Record<string, string>>;
 }

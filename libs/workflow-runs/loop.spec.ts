@@ -39,12 +39,14 @@ describe('the items of a loop', () => {
   it('have keys, deadlines and numbers of their own', () => {
     const state = stateOf(looping({ timeoutSeconds: 5 }), ...begun(3));
     expect(executingNow(state)).toEqual([2, 3]);
-    expect(nextExecution(looping(), state, 3)).toMatchObject({
+    expect(nextExecution(looping({ timeoutSeconds: 5 }), state, 3)).toMatchObject({
       item: 1,
       idempotencyKey: 'run_1/a/item-1',
       deadline: 7_000,
+      mostDeadline: 7_000,
       evaluatesIf: false,
     });
+    expect(nextExecution(looping(), stateOf(looping(), ...begun(3)), 3)).toMatchObject({ mostDeadline: 3_602_000 });
     expect(nextExecution(looping(), state, 4)).toBeNull();
   });
 

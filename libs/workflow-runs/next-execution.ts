@@ -1,4 +1,5 @@
 import { isExecuting, itemMembers, itemOutcomes } from './loop-state.js';
+import { STRETCH_MS } from './run-limits.js';
 import { PARTS, type RunState, originOf, outcomeOf } from './run-state.js';
 import { type StepOutcome } from './step-outcome.js';
 import { type NamedSteps, type RunPlan } from './run-plan.js';
@@ -11,6 +12,8 @@ export interface Execution {
   readonly stepId: string;
   /** Epoch milliseconds. */
   readonly deadline: number;
+  /** Latest deadline that the execution can ask for. */
+  readonly mostDeadline: number;
   /** Retries and reruns do not evaluate the `if` of their step again. */
   readonly evaluatesIf: boolean;
   readonly idempotencyKey: string;
@@ -47,13 +50,16 @@ export const nextExecution = (
   const { timeoutSeconds } = step;
   const place = loop?.places.find(({ execution }) => execution === number);
   const { attempt } = place ?? position;
+  const deadline =
+    place?.deadline ??
+    (timeoutSeconds === null ? stretch.deadline : Math.min(stretch.deadline, startedAt + timeoutSeconds * 1_000));
   return {
     number,
     namespace,
     stepId: step.id,
-    deadline:
-      place?.deadline ??
-      (timeoutSeconds === null ? stretch.deadline : Math.min(stretch.deadline, startedAt + timeoutSeconds * 1_000)),
+    deadline,
+    // A step's own limit cannot be extended, and a stretch only up to its own.
+    mostDeadline: timeoutSeconds === null ? (place ?? stretch).startedAt + STRETCH_MS : deadline,
     evaluatesIf: step.hasIf && !place && runs === 1 && attempt === 1,
     idempotencyKey: `${originOf(state).keyRun}/${namespace}${place ? `/item-${place.index}` : ''}${runs === 1 ? '' : `/run-${runs}`}`,
     ...(place ? { item: place.index } : {}),

@@ -199,6 +199,7 @@ describe('what code is given', () => {
       number: 1,
       namespace: 'a',
       stepId: 'c_a',
+      mostDeadline: 6_000,
       deadline: 6_000,
       evaluatesIf: true,
       idempotencyKey: 'run_1/a',

@@ -199,14 +199,16 @@ const sameFiles = (uses: string, now: JsonObject, before: JsonObject): boolean =
 const surroundings = (
   workflowId: string,
   step: JsonObject,
-): Pick<DeployedStep, 'namespace' | 'id' | 'name' | 'disabled' | 'if' | 'retry' | 'timeoutSeconds' | 'onError'> => {
+): Omit<DeployedStep, 'kind' | 'definition' | 'open' | 'propTypes'> => {
   const namespace = textIn(step, 'namespace') ?? '';
+  const list = textIn(step, 'for_each');
   return {
     namespace,
     id: stepIdOf(workflowId, namespace),
     name: textIn(step, 'name') ?? null,
     disabled: step['disabled'] === true,
     if: textIn(step, 'if') ?? null,
+    ...(list === undefined ? {} : { loop: { list, concurrency: numberIn(step, 'concurrency') ?? 1 } }),
     retry: isObject(step['retry']) ? retryOf(step['retry']) : null,
     timeoutSeconds: numberIn(step, 'timeout_seconds') ?? null,
     onError: textIn(step, 'on_error') ?? 'stop',

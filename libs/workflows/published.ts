@@ -179,6 +179,8 @@ export interface DeployedStep {
   readonly disabled: boolean;
   /** An expression, with or without braces. */
   readonly if: string | null;
+  /** Of a step with `for_each`: an expression, with or without braces, and how many items execute at once. */
+  readonly loop?: { readonly list: string; readonly concurrency: number };
   readonly retry: RetryPolicy | null;
   readonly timeoutSeconds: number | null;
   /** `stop`, `continue`, or the namespace of a later step. */

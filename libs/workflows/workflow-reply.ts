@@ -280,8 +280,8 @@ const keysOf = (of: DeployedStep, step: JsonObject): Readonly<Record<string, unk
   props: objectIn(step, 'props'),
   disabled: of.disabled,
   if: of.if,
-  for_each: null,
-  concurrency: 1,
+  for_each: of.loop?.list ?? null,
+  concurrency: of.loop?.concurrency ?? 1,
   retry:
     of.retry === null
       ? null

@@ -1,4 +1,5 @@
 import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
+import { dictionary } from '#libs/kernel/dictionary.js';
 import { type Message, type MessageOrigin } from '#libs/stream-log/message-records.js';
 import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
@@ -70,7 +71,7 @@ export class RunDraft {
   })[] = [];
   /** Workflows that steps start. */
   readonly starts: (StepTrigger & { readonly execution: number })[] = [];
-  /** What the step that succeeded changed in its `$.service.db`. */
+  /** What the step that succeeded, or the items that did, changed in its `$.service.db`. */
   dbChanges: DbChanges | undefined;
   /** The commit of the db that follows. */
   dbMark: DbMark | undefined;
@@ -101,25 +102,37 @@ export class RunDraft {
     return this.facts.length > 0;
   }
 
-  /** @param left of the outcome that led to the facts. Without an outcome among them, nothing goes out. */
-  add(facts: readonly RunFact[], { sends = [], triggers = [], dbChanges }: StepLeft = {}): void {
-    const recorded = facts.find(({ type }) => type === 'StepSucceeded' || type === 'StepFailed');
-    const stored = recorded && 'sends' in recorded.data ? recorded.data.sends : [];
-    const { executions: execution, position } = this.current.head;
+  /**
+   * Returns whether the step or item succeeded, so that its changes of `$.service.db` are to be stored.
+   *
+   * @param left of the outcome that led to the facts. Without an outcome among them, nothing goes out.
+   */
+  add(facts: readonly RunFact[], { sends = [], triggers = [], dbChanges }: StepLeft = {}): boolean {
+    // The outcome of an item may end the loop of its step, which sends nothing itself.
+    const recorded = facts.find(isOutcome);
+    const stored = recorded?.data.sends ?? [];
+    const { executions, position } = this.current.head;
+    const execution = recorded && 'execution' in recorded.data ? recorded.data.execution : executions;
+    const hasSucceeded = recorded?.type === 'StepSucceeded' || recorded?.type === 'ItemSucceeded';
     const namespace = position?.namespace ?? '';
     for (const [index, send] of stored.length === sends.length ? sends.entries() : []) {
       if (send.kind === 'emit' || send.kind === 'sse') this.emits.push({ execution, index, send });
       else if (send.kind !== 's3' && stored[index]?.error === undefined)
         this.messages.push({ id: stored[index]?.id ?? '', namespace, execution, index, message: send });
     }
-    if (recorded?.type === 'StepSucceeded') {
+    if (hasSucceeded) {
       for (const trigger of triggers) this.starts.push({ ...trigger, execution });
-      this.dbChanges = dbChanges;
+      if (dbChanges) this.dbChanges = dictionary({ ...this.dbChanges, ...dbChanges });
     }
     this.facts.push(...facts);
     this.current = facts.reduce(evolveRun, this.current);
+    return hasSucceeded;
   }
 }
+
+const OUTCOMES = ['StepSucceeded', 'StepFailed', 'ItemSucceeded', 'ItemFailed'] as const;
+const isOutcome = (fact: RunFact): fact is Extract<RunFact, { readonly type: (typeof OUTCOMES)[number] }> =>
+  OUTCOMES.some((type) => type === fact.type);
 
 /** Where a run stands in its workflow. Undefined for one that has not arrived, or has ended. */
 export const stageOf = (state: RunState): RunStage | undefined => {

@@ -133,8 +133,8 @@ export class Turn {
     if (isDropped) return;
     const db = await this.dbOf(draft, left);
     const input = this.withRoom(withinLimit(given, left.dbChanges && db?.limitOf(left.dbChanges)));
-    await this.change(draft, input, { left });
-    if (db && draft.dbChanges) draft.dbMark = db.apply(run, draft.dbChanges);
+    const hasSucceeded = await this.change(draft, input, { left });
+    if (db && left.dbChanges && hasSucceeded) draft.dbMark = db.apply(run, left.dbChanges);
     // A run outside of the queue starts at once.
     const { head } = draft.state;
     const isQueued = exists(draft.state) && head.place === null && head.status === 'queued';
@@ -157,17 +157,18 @@ export class Turn {
     await this.change(draft, { type: 'start', now }, { admitted: 'running' });
   }
 
-  /** Decides on one run, and on what that means for the others of its workflow. */
+  /** Decides on one run, and on what that means for the others. Returns whether an outcome among the facts is a success. */
   private async change(
     draft: RunDraft,
     input: RunInput,
     { admitted, left = {} }: { readonly admitted?: 'running'; readonly left?: StepLeft } = {},
-  ): Promise<void> {
+  ): Promise<boolean> {
     const stage = admitted ?? (this.starting.has(draft.run) ? 'running' : stageOf(draft.state));
-    draft.add(runDecider(draft.plan).decide(input, draft.state), left);
-    if (!exists(draft.state) || draft.state.head.place === null) return;
+    const hasSucceeded = draft.add(runDecider(draft.plan).decide(input, draft.state), left);
+    if (!exists(draft.state) || draft.state.head.place === null) return hasSucceeded;
     if (hasEnded(draft.state)) this.starting.delete(draft.run);
     await this.admit(movesOf(draft, stage, input.now), input.now);
+    return hasSucceeded;
   }
 
   private async admit(inputs: readonly AdmissionInput[], now: number): Promise<void> {

@@ -20,6 +20,9 @@ import { type StepCalls, type StepEnd, type StepRequest } from './workflow-ports
 export interface StepScope {
   readonly steps: Readonly<Record<string, string>>;
   readonly env: string;
+  /** Of an item of a `for_each`. */
+  readonly item?: string;
+  readonly index?: number;
 }
 
 type Evaluated<T> =
@@ -34,7 +37,7 @@ export interface StepExpressions {
     types: readonly Pick<ConfigurableProp, 'name' | 'type' | 'optional' | 'default'>[],
     leftMs?: number,
   ): Promise<Evaluated<string>>;
-  evaluateOne(text: string, scope: StepScope, place: string): Promise<Evaluated<string | undefined>>;
+  evaluateOne(text: string, scope: StepScope, place: string, leftMs?: number): Promise<Evaluated<string | undefined>>;
 }
 
 export interface StepCallsDependencies {
@@ -64,10 +67,14 @@ const MASK = '********';
 /** Executes steps: evaluates their condition and props, and calls their code in a jailed process. */
 export const stepCalls = (deps: StepCallsDependencies): StepCalls => ({
   async call(request): Promise<StepEnd | 'interrupted'> {
-    const { step, steps, execution, workspaceId } = request;
+    const { step, steps, execution, item, workspaceId } = request;
     const variables = await deps.variables.variablesOf(workspaceId);
     // The variables may have megabytes, and most steps have no expression.
-    const scope = (): StepScope => ({ steps, env: JSON.stringify(variables) });
+    const scope = (): StepScope => ({
+      steps,
+      env: JSON.stringify(variables),
+      ...(item ? { item: item.text, index: item.index } : {}),
+    });
     const expressions = deps.expressionsOf(workspaceId);
     let leftMs = EXPRESSIONS_MS;
     if (step.if !== null && execution.evaluatesIf) {
@@ -76,12 +83,26 @@ export const stepCalls = (deps: StepCallsDependencies): StepCalls => ({
       if (isFalsy(condition.json)) return { outcome: { kind: 'skipped' }, sends: [] };
       leftMs = Math.max(1, leftMs - condition.usedMs);
     }
+    if (step.loop && !item) return listOf(await expressions.evaluateOne(step.loop.list, scope(), LIST, leftMs));
     const open = await openProps(request, expressions, scope, leftMs);
     return 'error' in open
       ? failedBefore(open.error)
       : callWith(deps, request, { ...step.definition, props: [...step.definition.props, ...open.props] }, variables);
   },
 });
+
+/** Place of the list in messages of errors. */
+const LIST = 'for_each';
+
+/** The list of a loop, whose items are executions of their own. */
+const listOf = (evaluated: Evaluated<string | undefined>): StepEnd => {
+  if (!evaluated.ok) return failedBefore(evaluated.error);
+  const { json = 'null' } = evaluated;
+  const list: unknown = JSON.parse(json);
+  if (Array.isArray(list)) return { outcome: { kind: 'listed', list: json, count: list.length }, sends: [] };
+  const got = list === null ? 'null or undefined' : `a value of type ${typeof list}`;
+  return failedBefore(userError('ExpressionError', `${LIST}: the expression must give a list; got ${got}`));
+};
 
 /** A step whose code did not run. */
 const failedBefore = (error: UserError): StepEnd => ({
@@ -152,10 +173,20 @@ const callWith = async (
   return endOf(outcome, { unsent, props: shownProps(definition, new SecretMask(secrets)), now: clock.now(), sentAt });
 };
 
-const factsOf = ({ context, steps, urls, stretchMs, mostMs, hasCaller, test, db }: StepRequest): StepFacts => {
+const factsOf = (request: StepRequest): StepFacts => {
+  const { context, steps, urls, stretchMs, mostMs, hasCaller, test, item, db } = request;
   const members = Object.entries(steps).map(([namespace, text]) => `${JSON.stringify(namespace)}:${text}`);
-  const facts = { context, steps: `{${members.join()}}`, urls, stretchMs, mostMs, hasCaller, test };
-  return db === undefined ? facts : { ...facts, db };
+  return {
+    context,
+    steps: `{${members.join()}}`,
+    urls,
+    stretchMs,
+    mostMs,
+    hasCaller,
+    test,
+    ...(item === undefined ? {} : { item }),
+    ...(db === undefined ? {} : { db }),
+  };
 };
 
 /** The code steps of a workflow share a process with the variables. An action has its own without them. */

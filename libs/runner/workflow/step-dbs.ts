@@ -34,7 +34,7 @@ const contentOf = (parts: Readonly<Record<string, string>>): Readonly<Record<str
 /** The db of one step within one commit. The last of several runs that change a key wins. */
 export class StepDbDraft {
   private readonly changes = dictionary<string | null>();
-  private readonly runs: string[] = [];
+  private readonly runs = new Set<string>();
   private readonly draft: DbDraft;
 
   constructor(
@@ -55,15 +55,15 @@ export class StepDbDraft {
   apply(run: string, changes: DbChanges, marked?: number): DbMark {
     const mark = { step: this.step, version: marked ?? this.version + 1 };
     if (this.draft.apply(changes) === undefined) Object.assign(this.changes, changes);
-    this.runs.push(idOf(run, mark.version));
+    this.runs.add(idOf(run, mark.version));
     return mark;
   }
 
   commit(): RunCommit | undefined {
     const { executable, step, version, changes, runs } = this;
-    if (runs.length === 0) return undefined;
+    if (runs.size === 0) return undefined;
     const parts = Object.fromEntries(Object.entries(changes).map(([key, text]) => [KEY + key, text]));
-    return { executable, run: step, expectedVersion: version, head: '{}', parts, inbox: runs, records: [] };
+    return { executable, run: step, expectedVersion: version, head: '{}', parts, inbox: [...runs], records: [] };
   }
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type Outcome } from '#libs/workflow-runs/run-inputs.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { HostDeathNotes } from '../host-deaths.js';
 import { WorkflowInstallation, step, succeeded, until } from './testing/workflow-world.js';
@@ -53,8 +54,8 @@ describe('a run that ends its server', () => {
   it('is given up after two deaths and three more while it executes alone', async () => {
     const installation = new WorkflowInstallation([step('a', { onError: 'continue' }), step('b')]);
     const run = runIdOf('inv_0');
-    for (let death = 1; death <= 2; death++) dieDuring(run);
-    for (let death = 1; death <= 3; death++) await dieAlone(run);
+    for (let death = 1; death <= 2; death++) dieDuring(`${run}/1`);
+    for (let death = 1; death <= 3; death++) await dieAlone(`${run}/1`);
     installation.hostDeaths = notesOf();
     const { runner, calls } = await installation.process();
     await runner.accept([installation.event(0), installation.event(1)]);
@@ -66,7 +67,7 @@ describe('a run that ends its server', () => {
 
   it('executes alone once it is suspected, and is free of it when its step is durable', async () => {
     const installation = new WorkflowInstallation([step('a'), step('b')]);
-    for (let death = 1; death <= 2; death++) dieDuring(runIdOf('inv_1'));
+    for (let death = 1; death <= 2; death++) dieDuring(`${runIdOf('inv_1')}/1`);
     const notes = (installation.hostDeaths = notesOf());
     const { runner, calls } = await installation.process();
     await runner.accept([installation.event(0), installation.event(1), installation.event(2)]);
@@ -80,18 +81,52 @@ describe('a run that ends its server', () => {
         const meanwhile = calls.length;
         await new Promise((resolve) => setTimeout(resolve, 20));
         expect(calls).toHaveLength(meanwhile);
-        expect(notes.isSuspect(runIdOf('inv_1'))).toBe(true);
+        expect(notes.isSuspect(`${runIdOf('inv_1')}/1`)).toBe(true);
       }
       calls[at]?.end(succeeded());
     }
-    expect([alone, notes.isSuspect(runIdOf('inv_1'))]).toEqual([1, false]);
+    expect([alone, notes.isSuspect(`${runIdOf('inv_1')}/1`)]).toEqual([1, false]);
     for (const run of [0, 2]) await until(() => installation.statusOf(run) === 'succeeded');
+  });
+
+  it('blocks no other run while it waits', async () => {
+    const [waiting, suspect] = [runIdOf('inv_0'), runIdOf('inv_1')];
+    const installation = new WorkflowInstallation();
+    for (let death = 1; death <= 2; death++) dieDuring(`${suspect}/1`);
+    installation.hostDeaths = notesOf();
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    calls[0]?.end({ ...succeeded(), flow: { kind: 'delay', ms: 60_000 } } as Outcome);
+    await until(() => installation.statusOf(0) === 'waiting');
+    await runner.accept([installation.event(1)]);
+    await until(() => calls.length === 2);
+    expect(calls.map(({ context }) => context['id'])).toEqual([waiting, suspect]);
+  });
+
+  it('is one item of a loop, and not the others', async () => {
+    const installation = new WorkflowInstallation([step('a', { loop: { list: '[]', concurrency: 2 } })]);
+    // The list is the first execution of the run.
+    const item = `${runIdOf('inv_0')}/3`;
+    for (let death = 1; death <= 2; death++) dieDuring(item);
+    for (let death = 1; death <= 3; death++) await dieAlone(item);
+    const notes = (installation.hostDeaths = notesOf());
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    calls[0]?.end({ kind: 'listed', list: '[1,2]', count: 2 });
+    await until(() => calls.length === 2);
+    expect([calls[1]?.item?.index, notes.isSuspect(item)]).toEqual([0, true]);
+    calls[1]?.end(succeeded());
+    await until(() => installation.statusOf(0) === 'failed');
+    expect(calls).toHaveLength(2);
+    expect(installation.errors()).toMatchObject([{ error: { code: 'HostEnded', cellId: 'c_a' } }]);
   });
 
   it('stays suspected until the outcome of its step is durable', async () => {
     const installation = new WorkflowInstallation([step('a')]);
     const run = runIdOf('inv_0');
-    for (let death = 1; death <= 2; death++) dieDuring(run);
+    for (let death = 1; death <= 2; death++) dieDuring(`${run}/1`);
     const notes = (installation.hostDeaths = notesOf());
     const { runner, calls } = await installation.process();
     await runner.accept([installation.event(0)]);
@@ -99,9 +134,9 @@ describe('a run that ends its server', () => {
     installation.journal.failures = 1_000;
     calls[0]?.end(succeeded());
     await until(() => installation.journal.failures < 1_000);
-    expect(notes.isSuspect(run)).toBe(true);
+    expect(notes.isSuspect(`${run}/1`)).toBe(true);
     installation.journal.failures = 0;
     await until(() => installation.statusOf(0) === 'succeeded');
-    await until(() => !notes.isSuspect(run));
+    await until(() => !notes.isSuspect(`${run}/1`));
   });
 });

@@ -2,16 +2,16 @@ import { Backoff } from '#libs/async/backoff.js';
 import { pause } from '#libs/async/pause.js';
 import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type StepUrls } from '#libs/component-model/step-run.js';
-import { type UserError } from '#libs/component-model/run-output.js';
 import { userError } from '#libs/sandbox/index.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
-import { type AttemptUrls, type Execution, nextExecution, stepTexts } from '#libs/workflow-runs/next-execution.js';
-import { STRETCH_MS } from '#libs/workflow-runs/run-limits.js';
+import { type AttemptUrls, type Execution, executingNow, nextExecution } from '#libs/workflow-runs/next-execution.js';
 import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
 import { hostEndedError } from '../host-deaths.js';
+import { Inflight } from './inflight.js';
 import { type RunBook, pinnedTo } from './run-book.js';
 import { runContext, stepContext } from './run-context.js';
 import { readStepDb } from './step-dbs.js';
+import { StepInputs } from './step-inputs.js';
 import { askTrigger } from './step-triggers.js';
 import { type Versions, planOf } from './workflow-plan.js';
 import {
@@ -32,45 +32,54 @@ export interface StepExecutionsOptions {
   readonly onIdle: () => void;
 }
 
+/** An execution that goes on here. */
+interface Going {
+  readonly run: string;
+  readonly number: number;
+  readonly ending: AbortSignal;
+}
+
 /** Executes the current steps of the runs of one workflow. */
 export class StepExecutions {
-  /** The execution that goes on, by run. */
-  private readonly running = new Map<string, { readonly number: number; readonly ending: AbortController }>();
-  /** Runs whose execution began here, and is not durable yet. */
-  private readonly noted = new Set<string>();
+  private readonly inflight: Inflight;
+  private readonly inputs: StepInputs;
   private readonly stopping = new AbortController();
 
-  constructor(private readonly options: StepExecutionsOptions) {}
+  constructor(private readonly options: StepExecutionsOptions) {
+    this.inflight = new Inflight(options.deps.hostDeaths);
+    this.inputs = new StepInputs();
+  }
 
   get isIdle(): boolean {
-    return this.running.size === 0;
+    return this.inflight.isIdle;
   }
 
   /** Executes nothing more. What goes on ends without an outcome. */
   stop(): void {
     this.stopping.abort();
-    for (const run of this.noted) this.release(run);
+    this.inflight.releaseAll();
   }
 
   /** Executes what a run must execute now, unless that goes on. What it executed before is durable. */
   start(run: string): void {
     const state = this.options.book.get(run);
-    if (!state || this.stopping.signal.aborted) return;
-    const number = state.head.executions;
-    if (this.running.get(run)?.number === number) return;
-    this.release(run);
-    const execution = { number, ending: new AbortController() };
-    this.running.set(run, execution);
-    void this.execute(run, number, execution.ending.signal).finally(() => {
-      if (this.running.get(run) === execution) this.running.delete(run);
-      if (this.isIdle) this.options.onIdle();
-    });
+    const numbers = state ? executingNow(state) : [];
+    this.inflight.releaseOthers(run, numbers);
+    if (this.stopping.signal.aborted) return;
+    for (const number of numbers) {
+      const ending = this.inflight.begin(run, number);
+      if (!ending) continue;
+      void this.execute(run, number, ending.signal).finally(() => {
+        this.inflight.end(run, number, ending);
+        if (this.isIdle) this.options.onIdle();
+      });
+    }
   }
 
   /** Ends what a run that has ended still executes, unless its code ends soon. */
   cancel(run: string): void {
-    this.running.get(run)?.ending.abort();
-    this.release(run);
+    this.inflight.abort(run);
+    this.inflight.releaseOthers(run, []);
   }
 
   /** Tries until there is an outcome, because a failure here is one of the platform. */
@@ -81,16 +90,16 @@ export class StepExecutions {
     while (!signal.aborted) {
       // It was cancelled, or goes on elsewhere.
       const state = this.options.book.get(run);
-      if (state?.head.executions !== number) return;
+      if (!state || !executingNow(state).includes(number)) return;
       try {
-        const end = await this.endOf(run, state, ending);
+        const end = await this.endOf({ run, number, ending }, state);
         if (end && !signal.aborted) {
-          this.running.delete(run);
+          this.inflight.end(run, number);
           onEnd(run, number, end);
         }
         return;
       } catch (error) {
-        this.release(run);
+        this.inflight.release(run, number);
         deps.metrics.platformFailure();
         deps.logger.error({ workflow: workflowId, run, error: String(error) }, 'step.start_failed');
         await pause(backoff.next(), signal);
@@ -98,7 +107,7 @@ export class StepExecutions {
     }
   }
 
-  private async endOf(run: string, state: RunState, ending: AbortSignal): Promise<StepEnd | 'interrupted' | undefined> {
+  private async endOf({ run, number, ending }: Going, state: RunState): Promise<StepEnd | 'interrupted' | undefined> {
     const { deps, versions, workflowId } = this.options;
     const { clock, journal, steps, metrics } = deps;
     const deploymentId = pinnedTo(state);
@@ -106,23 +115,25 @@ export class StepExecutions {
     const version = await versions.get(deploymentId);
     const origin = originOf(state);
     const plan = planOf(version, origin.trigger);
-    const execution = nextExecution(plan, state);
+    const execution = nextExecution(plan, state, number);
     const step = version.steps.find(({ namespace }) => namespace === execution?.namespace);
     if (!execution || !step) return undefined;
-    const givenUp = await this.note(run);
+    const deaths = await this.inflight.note(run, number, () => ending.aborted || this.stopping.signal.aborted);
     if (ending.aborted || this.stopping.signal.aborted) return undefined;
-    if (givenUp) return { outcome: { kind: 'failed', result: NO_RESULT, error: givenUp }, sends: [] };
+    if (deaths !== undefined)
+      return { outcome: { kind: 'failed', result: NO_RESULT, error: hostEndedError(deaths) }, sends: [] };
     if (clock.now() >= execution.deadline) return timedOut(execution);
     const startedAt = clock.now();
     const db = hasDb(step) ? { db: await readStepDb(journal, workflowId, step.id) } : {};
-    const texts = Object.fromEntries(stepTexts(plan, state, this.attemptUrls(state)));
+    const { texts, item } = this.inputs.of(plan, state, execution, this.attemptUrls(state));
     const end = await steps.call({
       ...this.surroundings(state, execution),
       step,
       execution,
       steps: { ...texts, trigger: this.triggerText(state) },
       stretchMs: plan.timeoutSeconds * 1_000,
-      mostMs: mostMsOf(state, step, execution, startedAt),
+      mostMs: Math.max(1, execution.mostDeadline - startedAt),
+      ...(item ? { item } : {}),
       ...db,
       signal: ending,
     });
@@ -130,35 +141,6 @@ export class StepExecutions {
     const status = end.outcome.kind === 'failed' ? 'threw' : 'ok';
     metrics.run(status, origin.ownerId, Math.max(0, clock.now() - startedAt));
     return end;
-  }
-
-  /**
-   * Notes that a run is about to execute. A suspect of killing the server executes alone, and others wait for its end.
-   * Resolves to an error when the run is not tried again (docs/reference/limits.md#host-deaths).
-   */
-  private async note(run: string): Promise<UserError | undefined> {
-    const { hostDeaths } = this.options.deps;
-    if (hostDeaths.isSuspect(run)) {
-      const deaths = hostDeaths.deathsOf(run);
-      const verdict = await hostDeaths.alone(run);
-      this.noted.add(run);
-      if (this.hasLeft(run)) this.release(run);
-      return verdict === 'run' ? undefined : hostEndedError(deaths);
-    }
-    for (let blocked = hostDeaths.blocked(); blocked; blocked = hostDeaths.blocked()) await blocked;
-    if (this.hasLeft(run)) return undefined;
-    hostDeaths.begin([run]);
-    this.noted.add(run);
-    return undefined;
-  }
-
-  /** Whether a run was cancelled, or this process released it, while it waited for its turn. */
-  private hasLeft(run: string): boolean {
-    return this.stopping.signal.aborted || this.running.get(run)?.ending.signal.aborted !== false;
-  }
-
-  private release(run: string): void {
-    if (this.noted.delete(run)) this.options.deps.hostDeaths.end(run);
   }
 
   private surroundings(
@@ -173,11 +155,11 @@ export class StepExecutions {
       context: stepContext(this.contextOf(state), execution, test),
       hasCaller: hasCaller && !state.head.reply,
       test,
-      urls: test ? null : this.urlsOf(state, state.head.executions),
+      urls: test || execution.item !== undefined ? null : this.urlsOf(state, execution.number),
       onReply: (reply: HttpReply) => {
         if (caller) deps.replies.immediate(caller.address, caller.invocation, reply);
       },
-      onTrigger: askTrigger(deps.workflows, originOf(state), state.head.executions),
+      onTrigger: askTrigger(deps.workflows, originOf(state), execution.number),
     };
   }
 
@@ -205,10 +187,6 @@ export class StepExecutions {
 }
 
 const hasDb = ({ definition }: DeployedStep): boolean => definition.props.some(({ kind }) => kind === 'db');
-
-/** A step's own limit cannot be extended, and a stretch only up to its own. */
-const mostMsOf = ({ head }: RunState, step: DeployedStep, { deadline }: Execution, now: number): number =>
-  Math.max(1, (step.timeoutSeconds === null ? (head.stretch?.startedAt ?? now) + STRETCH_MS : deadline) - now);
 
 const timedOut = ({ namespace }: Execution): StepEnd => ({
   outcome: {

@@ -14,7 +14,7 @@ export const planOf = (
   version: { deploymentId, version },
   timeoutSeconds: settings.timeoutSeconds ?? TIMEOUT_SECONDS[trigger.type === 'timer' ? 'timer' : 'other'],
   autoRetry: settings.autoRetry,
-  steps: steps.map(({ namespace, id, disabled, if: condition, retry, timeoutSeconds, onError }) => ({
+  steps: steps.map(({ namespace, id, disabled, if: condition, loop, retry, timeoutSeconds, onError }) => ({
     namespace,
     id,
     disabled,
@@ -22,6 +22,7 @@ export const planOf = (
     retry,
     timeoutSeconds,
     onError,
+    ...(loop ? { loop: { concurrency: loop.concurrency } } : {}),
   })),
 });
 

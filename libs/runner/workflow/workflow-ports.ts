@@ -62,6 +62,8 @@ export interface StepRequest {
   readonly mostMs: number;
   readonly hasCaller: boolean;
   readonly test: boolean;
+  /** JSON text of the item, and its index. Absent for a step that runs once, and while the list is to be evaluated. */
+  readonly item?: { readonly text: string; readonly index: number };
   /** Content of `$.service.db`, as JSON texts by key. Absent for a step that does not declare it. */
   readonly db?: Readonly<Record<string, string>>;
   /** Addresses that end a wait of this execution. Null in a test. */

@@ -66,7 +66,8 @@ class StepRun {
         if (!this.isLate(`$.send.${kind}`)) sendOfStep(execution, kind, fields);
       }),
     };
-    return { $, steps, event: steps.trigger?.event };
+    const item = facts.item && { item: JSON.parse(facts.item.text) as unknown, index: facts.item.index };
+    return { $, steps, event: steps.trigger?.event, ...item };
   }
 
   returned(value: unknown): void {
@@ -131,7 +132,8 @@ class StepRun {
   /** A test goes on at once. */
   private wait(flow: Exclude<StepFlow, { kind: 'exit' }>): Waited {
     const call = `$.flow.${flow.kind}`;
-    const { urls, test } = this.facts;
+    const { urls, test, item } = this.facts;
+    if (item) throw new Error(`${call}: an item of for_each cannot wait`);
     if (this.isLate(call)) return NO_URLS;
     if (!test) this.setFlow(flow);
     else {

@@ -79,6 +79,28 @@ describe('a step of a workflow', () => {
     ]);
   });
 
+  it('gets its item and index when it runs once for each item, and cannot wait', async () => {
+    const item = { text: '{"n":[1]}', index: 2 };
+    const body = `const waits = ['delay', 'suspend', 'rerun'].map((name) => {
+      try { $.flow[name](1) } catch (error) { return error.message }
+    });
+    $.flow.exit('enough');
+    return [args.item, args.index, waits]`;
+    const code = `export default { run(args) { const { $ } = args; ${body} } }`;
+    const outcome = await callOf(code, { item });
+    expect(valueOf(outcome)).toEqual([
+      { n: [1] },
+      2,
+      ['delay', 'suspend', 'rerun'].map((name) => `$.flow.${name}: an item of for_each cannot wait`),
+    ]);
+    expect(outcome.step?.flow).toEqual({ kind: 'exit', reason: 'enough' });
+    expect(valueOf(await callOf(`export default { run: (args) => Object.keys(args) }`))).toEqual([
+      '$',
+      'steps',
+      'event',
+    ]);
+  });
+
   it('leaves its exports, the last of each name, and nothing for a missing return', async () => {
     const outcome = await step(
       `$.export('n', { a: 1 }); $.export('n', 2); $.export('u'); $.export('$summary', 'done'); $.export('__proto__', 1)`,

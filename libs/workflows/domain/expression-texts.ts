@@ -11,10 +11,13 @@ export interface TextAt {
 /** Every text of a definition that holds expressions. */
 export const expressionTexts = (definition: JsonObject): readonly TextAt[] =>
   stepsOf(definition).flatMap(([i, step]) => {
-    const condition = textIn(step, 'if');
     const path = ['steps', i];
+    const single = ['if', 'for_each'].flatMap((key) => {
+      const text = textIn(step, key);
+      return text === undefined ? [] : [{ path: [...path, key], form: 'expression' as const, text }];
+    });
     return [
-      ...(condition === undefined ? [] : [{ path: [...path, 'if'], form: 'expression' as const, text: condition }]),
+      ...single,
       ...templatesIn(objectIn(step, 'props'), [...path, 'props']),
     ];
   });
