@@ -90,6 +90,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
       webhooksPerWorkspace: config.maxWebhooks,
       subscriptionsPerWorkspace: config.maxSubscriptions,
       workflowsPerWorkspace: config.maxWorkflows,
+      workflowMemoryMb: config.workflowMemoryMb,
     },
     callers: views.callers,
     usage,

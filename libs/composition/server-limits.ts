@@ -21,6 +21,7 @@ const SHOWN: readonly (keyof Config)[] = [
   'runsKept',
   'runDaysKept',
   'workspaceRunsMb',
+  'workflowMemoryMb',
   'webhookConcurrency',
   'webhookTimeoutS',
   'webhookDisableAfter',

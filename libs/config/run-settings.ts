@@ -44,7 +44,16 @@ export const runs = {
     max: 10_240,
     fallback: 256,
     unit: 'MB',
-    sentence: 'Heap of one sandbox.',
+    sentence: 'Heap of one sandbox, but for those of workflows, whose memory_mb counts.',
+  }),
+  workflowMemoryMb: integer({
+    name: 'SLUICE_WORKFLOW_MEMORY_MB',
+    group: RUNS,
+    min: 64,
+    max: 10_240,
+    fallback: 1_024,
+    unit: 'MB',
+    sentence: 'Largest memory_mb of a workflow. Those that have more already run with this heap.',
   }),
   runTimeoutS: optionalInteger({
     name: 'SLUICE_RUN_TIMEOUT_S',

@@ -212,7 +212,7 @@ const reasonOf = (outcome: Exclude<Outcome<Told>, { kind: 'answer' }>, memoryMb:
     case 'breach':
       return 'the expressions broke the protocol of their process';
     case 'ended':
-      return causeOf(outcome.end, memoryMb).code === 'OutOfMemory'
+      return causeOf(outcome.end, { memoryMb }).code === 'OutOfMemory'
         ? `the expressions needed more memory than ${memoryMb} MB`
         : 'the expressions ended their process';
   }

@@ -22,6 +22,8 @@ export interface CallRequest extends CallListener {
   readonly props: Readonly<Record<string, BoundProp>>;
   /** Props that additionalProps added or changed. */
   readonly dynamicProps?: readonly ConfigurableProp[];
+  /** Heap of the process, which `key` and `shared.name` must tell. Default: that of the server. */
+  readonly memoryMb?: number;
   /** Texts that must not show in logs and errors. */
   readonly secrets?: readonly string[];
   readonly call: ComponentCall;

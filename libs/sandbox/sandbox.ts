@@ -47,6 +47,8 @@ export interface SandboxSpec {
   readonly sendsRequests?: boolean;
   /** Durable content of `$.service.db`, as JSON texts by key. */
   readonly db: Readonly<Record<string, string>>;
+  /** Heap of the process. Default: that of the server. */
+  readonly memoryMb?: number;
   /** Maximum number of concurrent runs in the process. 1 keeps invocations in order. */
   readonly concurrency: number;
   /** Receives a line for `$logs` on late work, at most one per run and kind. */

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { BoundedTurns } from '#libs/async/bounded-turns.js';
 import { COMPONENT_CATALOG, type ComponentCatalog, type ResolvedComponent } from '#libs/components/published.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
+import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { PROP_CHECKS, type PropChecks } from '#libs/sources/published.js';
@@ -11,7 +12,9 @@ import { DEFINITION_AND_BESIDE, MAX_LEVELS } from './domain/definition-shape.js'
 import { checkSize, nestsTooDeep, tooLarge } from './domain/definition-size.js';
 import { expressionTexts } from './domain/expression-texts.js';
 import { type Fault, Findings, pathText } from './domain/findings.js';
+import { limitedTo } from './domain/definition-limits.js';
 import { type ObjectShape } from './domain/shape.js';
+import { type WorkflowLimits } from './limits.js';
 import { DEFINITION_READER, type DefinitionReader, TRIGGER_REFERENCES, type TriggerReferences } from './ports.js';
 import { pinOf, type StoredVersion } from './domain/stored-version.js';
 import { checkTimers, ComponentChecks } from './component-checks.js';
@@ -55,6 +58,7 @@ export class DefinitionChecks {
     @Inject(PROP_CHECKS) private readonly props: PropChecks,
     @Inject(DEFINITION_READER) private readonly reader: DefinitionReader,
     @Inject(TRIGGER_REFERENCES) private readonly references: TriggerReferences,
+    @Inject(RESOURCE_LIMITS) private readonly limits: WorkflowLimits,
   ) {
     this.components = new ComponentChecks(catalog, props);
   }
@@ -88,7 +92,7 @@ export class DefinitionChecks {
     checkSize(body);
     const found = new Findings(strict || body['strict'] === true);
     if (nestsTooDeep(body)) found.error([], 'range', `the body nests deeper than ${MAX_LEVELS} levels`);
-    else checkShape(shape, body, [], found);
+    else checkShape(limitedTo(shape, this.limits), body, [], found);
     if (found.errors.length > 0) throw await this.invalid(given, found.errors);
     return found.warnings;
   }
@@ -138,7 +142,7 @@ export class DefinitionChecks {
       return new Map();
     }
     const { workspaceId } = context;
-    checkShape(DEFINITION_AND_BESIDE, definition, [], found);
+    checkShape(limitedTo(DEFINITION_AND_BESIDE, this.limits), definition, [], found);
     const isSource = (id: string): boolean => this.references.isSource(id, workspaceId);
     checkRules(definition, { isSource, isPinned: (uses) => pinOf(before, uses) !== undefined }, found);
     checkTimers(definition, this.props, workspaceId, found);

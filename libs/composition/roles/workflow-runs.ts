@@ -49,6 +49,7 @@ export const workflowRuns = async (
       caller: sandboxing.caller,
       expressionsOf: (workspaceId) => realms.of(workspaceId),
       variables: new WorkspaceVariables(views.variables, vault),
+      mostMemoryMb: config.workflowMemoryMb,
       outgoing: { email: config.smtpUrl !== null },
       clock,
     }),

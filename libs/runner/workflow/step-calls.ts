@@ -52,6 +52,8 @@ export interface StepCallsDependencies {
   };
   /** What the message worker can send. */
   readonly outgoing: OutgoingMessages;
+  /** Largest heap of a process, whatever a workflow asks for. */
+  readonly mostMemoryMb: number;
   readonly clock: Clock;
 }
 
@@ -141,7 +143,7 @@ const plannedOf = (prop: string, type: string, value: unknown): PlannedProp => {
 };
 
 const callWith = async (
-  { binder, blobs, packages: install, caller, outgoing, clock }: StepCallsDependencies,
+  { binder, blobs, packages: install, caller, outgoing, mostMemoryMb, clock }: StepCallsDependencies,
   request: StepRequest,
   definition: SourceDefinition,
   variables: Readonly<Record<string, string>>,
@@ -151,10 +153,12 @@ const callWith = async (
   await binder.freshen(workspaceId, definition);
   const props = await binder.bind(workspaceId, definition);
   const secrets = [...secretsOf(definition, props), ...Object.values(variables)];
+  const memoryMb = Math.min(request.memoryMb, mostMemoryMb);
   let sentAt: number | null = null;
   const outcome = await caller.call({
     workspaceId,
-    ...processOf(request, definition, variables),
+    ...processOf(request, definition, variables, memoryMb),
+    memoryMb,
     bundle: { hash: definition.bundleHash, file: () => blobs.fileOf(definition.bundleHash) },
     ...(packages === undefined ? {} : { packages: () => install(workspaceId, packages) }),
     props,
@@ -189,16 +193,20 @@ const factsOf = (request: StepRequest): StepFacts => {
   };
 };
 
-/** The code steps of a workflow share a process with the variables. An action has its own without them. */
+/**
+ * The code steps of a workflow share a process with the variables. An action has its own without them. A change of the heap
+ * takes new processes, and the old ones end when they are idle.
+ */
 const processOf = (
   { workflowId, step }: StepRequest,
   { bundleHash, packages }: SourceDefinition,
   env: Readonly<Record<string, string>>,
+  memoryMb: number,
 ): Pick<CallRequest, 'key' | 'shared'> => {
   const lock = packages?.lockHash ?? null;
   return step.kind === 'code'
-    ? { shared: { name: JSON.stringify([workflowId, lock]), env } }
-    : { key: JSON.stringify(['step', workflowId, bundleHash, lock]) };
+    ? { shared: { name: JSON.stringify([workflowId, lock, memoryMb]), env } }
+    : { key: JSON.stringify(['step', workflowId, bundleHash, lock, memoryMb]) };
 };
 
 /** The props as the history shows them. */

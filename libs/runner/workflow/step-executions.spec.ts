@@ -21,6 +21,18 @@ describe('the executions of a workflow', () => {
     expect(installation.errors()).toMatchObject([{ error: { code: 'ProcessExited', cellId: 'c_a' } }]);
   });
 
+  it('have the memory of the version in force, also in runs that began before it', async () => {
+    const steps = [step('a'), step('b')];
+    const installation = new WorkflowInstallation(steps, { memoryMb: 64 });
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    installation.deploy('d_2', steps, { memoryMb: 512 });
+    calls[0]?.end(succeeded());
+    await until(() => calls.length === 2);
+    expect(calls.map(({ memoryMb }) => memoryMb)).toEqual([64, 512]);
+  });
+
   it('44: end the code of a step whose run is cancelled, and of no other', async () => {
     const installation = new WorkflowInstallation();
     const { runner, calls } = await installation.process();

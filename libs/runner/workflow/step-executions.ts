@@ -132,6 +132,7 @@ export class StepExecutions {
       execution,
       steps: { ...texts, trigger: this.triggerText(state) },
       stretchMs: plan.timeoutSeconds * 1_000,
+      memoryMb: (deps.workflows.find(workflowId) ?? version).settings.memoryMb,
       mostMs: Math.max(1, execution.mostDeadline - startedAt),
       ...(item ? { item } : {}),
       ...db,
@@ -146,7 +147,7 @@ export class StepExecutions {
   private surroundings(
     state: RunState,
     execution: Execution,
-  ): Omit<StepRequest, 'step' | 'execution' | 'steps' | 'stretchMs' | 'mostMs' | 'signal'> {
+  ): Omit<StepRequest, 'step' | 'execution' | 'steps' | 'stretchMs' | 'memoryMb' | 'mostMs' | 'signal'> {
     const { workflowId, deps } = this.options;
     const { ownerId, test, hasCaller, caller } = originOf(state);
     return {

@@ -21,7 +21,7 @@ import { type LogFollower, type Replies, type RunnerLogger, type RunnerMetrics }
 /** Settings of a workflow that its runs need (docs/reference/workflows.md#settings). */
 export type RunSettings = Pick<
   WorkflowSettings,
-  'timeoutSeconds' | 'concurrency' | 'holdSlot' | 'throttle' | 'queueSize' | 'autoRetry' | 'dataRetention'
+  'timeoutSeconds' | 'memoryMb' | 'concurrency' | 'holdSlot' | 'throttle' | 'queueSize' | 'autoRetry' | 'dataRetention'
 >;
 
 export interface RunnableWorkflow extends Pick<Workflow, 'id' | 'workspaceId' | 'name' | 'active' | 'deploymentId'> {
@@ -58,6 +58,8 @@ export interface StepRequest {
   readonly context: Readonly<Record<string, unknown>>;
   /** Milliseconds of a stretch, for a step that asks for more time. */
   readonly stretchMs: number;
+  /** Heap that the workflow asks for. */
+  readonly memoryMb: number;
   /** Longest time of the execution in milliseconds, however often it asks for more. */
   readonly mostMs: number;
   readonly hasCaller: boolean;

@@ -17,7 +17,7 @@ describe('calls of one process', () => {
     const spec = { sourceId: 'call_1', workspaceId: 'o_1', bundleFile: '', props: {}, db: {}, concurrency: 1 };
     const memory = new RunsMemory({ bytes: 64 * 1024 * 1024 });
     const access = { call: () => Promise.resolve('1') };
-    const sandbox = new ProcessSandbox(spec, child, 128, { now: () => 1_000 }, memory, access);
+    const sandbox = new ProcessSandbox(spec, child, { memoryMb: 128 }, { now: () => 1_000 }, memory, access);
     child.bind(sandbox);
     let index = 1;
     const say = (...message: unknown[]): void => child.say(plainRecord(index++, message));

@@ -29,7 +29,7 @@ afterEach(() => started.splice(0).forEach((child) => child.kill()));
 
 const start = (memory: RunsMemory): { child: WrittenChild; sandbox: ProcessSandbox } => {
   const child = new WrittenChild();
-  const sandbox = new ProcessSandbox(spec, child, 128, { now: () => 1_000 }, memory);
+  const sandbox = new ProcessSandbox(spec, child, { memoryMb: 128 }, { now: () => 1_000 }, memory);
   child.bind(sandbox);
   started.push(child);
   return { child, sandbox };

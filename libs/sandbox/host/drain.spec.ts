@@ -23,7 +23,7 @@ describe('a process that is drained', () => {
     ends = {};
     memory = new RunsMemory({ bytes: 64 * MB });
     child = new WrittenChild();
-    sandbox = new ProcessSandbox(SPEC, child, 128, { now: () => now }, memory);
+    sandbox = new ProcessSandbox(SPEC, child, { memoryMb: 128 }, { now: () => now }, memory);
     child.bind(sandbox);
   });
   /** Ends the watchdog of the process too. */

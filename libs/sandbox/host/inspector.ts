@@ -159,7 +159,7 @@ const evaluate = async (
         { name: 'Timeout' },
       );
     case 'ended': {
-      const { code, text } = causeOf(outcome.end, memoryMb);
+      const { code, text } = causeOf(outcome.end, { memoryMb });
       throw invalid(`the component could not be evaluated: ${text}`, { name: code });
     }
   }

@@ -20,6 +20,10 @@ export interface JailLimits {
 
 export const DEFAULT_JAIL_LIMITS: JailLimits = { memoryMb: 256, tmpMb: 128, startTimeoutMs: 10_000 };
 
+/** What one process has apart from the others. `memoryMb` takes the place of that of the limits. */
+export type JailExtras = Pick<JailSpec, 'reads' | 'startsPrograms' | 'loadsMachineCode'> &
+  Partial<Pick<JailSpec, 'memoryMb'>>;
+
 /** Starts jailed processes from one temporary folder, which holds the child's code and a private folder each. */
 export class JailLauncher {
   private ready: Promise<{ dir: string; childFile: string }> | undefined;
@@ -36,7 +40,7 @@ export class JailLauncher {
   async start(
     egressSocket: string | undefined,
     handlers: JailedProcessHandlers,
-    extras: Pick<JailSpec, 'reads' | 'startsPrograms' | 'loadsMachineCode'> = {},
+    extras: JailExtras = {},
   ): Promise<JailedProcess> {
     this.ready ??= this.open();
     const { dir, childFile } = await this.ready;

@@ -137,7 +137,7 @@ const boundOf = ({ call, props, dynamicProps }: CallRequest): BoundCall => ({
 
 /** Props are sent with each call, because another call may have others. */
 const specOf = async (name: string, request: CallRequest, bundleFile: string | null): Promise<SandboxSpec> => {
-  const { workspaceId, props, packages, key, shared } = request;
+  const { workspaceId, props, packages, key, shared, memoryMb } = request;
   return {
     sourceId: name,
     workspaceId,
@@ -147,6 +147,7 @@ const specOf = async (name: string, request: CallRequest, bundleFile: string | n
     sendsRequests:
       key !== undefined || shared !== undefined || Object.values(props).some(({ kind }) => kind === 'request'),
     db: {},
+    ...(memoryMb === undefined ? {} : { memoryMb }),
     concurrency: 1,
   };
 };

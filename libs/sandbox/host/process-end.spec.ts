@@ -21,8 +21,9 @@ describe('the error of a run whose process ended', () => {
 
   it('names the memory limit, and the setting that raises it', () => {
     const end = { exitCode: null, signal: 'SIGKILL' as const, outOfMemory: true, stderr: '', spilled: Buffer.alloc(0) };
-    expect(causeOf(end, 64).text).toBe(
-      'the process needed more memory than allowed (heap limit 64 MB): keep less in memory, or raise SLUICE_MEMORY_MB',
-    );
+    const told = (setting: string): string =>
+      `the process needed more memory than allowed (heap limit 64 MB): keep less in memory, or raise ${setting}`;
+    expect(causeOf(end, { memoryMb: 64 }).text).toBe(told('SLUICE_MEMORY_MB'));
+    expect(causeOf(end, { memoryMb: 64, setting: 'memory_mb' }).text).toBe(told('memory_mb'));
   });
 });

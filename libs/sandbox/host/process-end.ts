@@ -14,13 +14,22 @@ const OUT_OF_MEMORY = /heap out of memory|Allocation failed|std::bad_alloc|out o
 const SIGNALLED = 128;
 const SIGKILL = 9;
 
+/** Heap limit of a process, and what sets it. */
+export interface HeapLimit {
+  readonly memoryMb: number;
+  readonly setting?: 'SLUICE_MEMORY_MB' | 'memory_mb';
+}
+
 /** Derives the cause for a process that the host did not end. */
-export const causeOf = ({ exitCode, signal, outOfMemory, stderr }: ProcessEnd, memoryMb: number): Cause => {
+export const causeOf = (
+  { exitCode, signal, outOfMemory, stderr }: ProcessEnd,
+  { memoryMb, setting = 'SLUICE_MEMORY_MB' }: HeapLimit,
+): Cause => {
   const killed = signal === 'SIGKILL' || exitCode === SIGNALLED + SIGKILL;
   if (outOfMemory || OUT_OF_MEMORY.test(stderr) || killed)
     return {
       code: 'OutOfMemory',
-      text: `the process needed more memory than allowed (heap limit ${memoryMb} MB): keep less in memory, or raise SLUICE_MEMORY_MB`,
+      text: `the process needed more memory than allowed (heap limit ${memoryMb} MB): keep less in memory, or raise ${setting}`,
     };
   const how = signal === null ? `exit code ${exitCode ?? 'unknown'}` : `signal ${signal}`;
   return { code: 'ProcessExited', text: `the process exited during the run (${how})` };

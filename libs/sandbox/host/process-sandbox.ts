@@ -19,7 +19,7 @@ import {
 import { ChildChannel, type RunMessage } from './child-channel.js';
 import { LATE_RECORD_BYTES } from '../protocol/late-work.js';
 import { LateReports } from './late-reports.js';
-import { causeOf, errorOfKilled, isVictim, type Cause } from './process-end.js';
+import { causeOf, errorOfKilled, type HeapLimit, isVictim, type Cause } from './process-end.js';
 import { type RunCollector } from './run-collector.js';
 import { RunSender } from './run-sender.js';
 import { RunWatchdog } from './run-watchdog.js';
@@ -64,7 +64,7 @@ export class ProcessSandbox implements Sandbox {
   constructor(
     private readonly spec: SandboxSpec,
     private readonly child: SandboxProcess,
-    private readonly memoryMb: number,
+    private readonly heap: HeapLimit,
     private readonly clock: Clock,
     memory: RunsMemory,
     access?: DataStoreAccess,
@@ -285,7 +285,7 @@ export class ProcessSandbox implements Sandbox {
     this.stores.close();
     this.watchdog.close();
     this.channel.readSpilled(end.spilled, (record) => this.onRecord(record));
-    const cause = this.cause ?? causeOf(end, this.memoryMb);
+    const cause = this.cause ?? causeOf(end, this.heap);
     this.cause = cause;
     this.blameFirst(cause);
     const at = this.clock.now();

@@ -13,7 +13,13 @@ afterEach(() => started.splice(0).forEach((child) => child.kill()));
 const world = async () => {
   const child = new WrittenChild();
   const spec = { sourceId: 'dc_1', workspaceId: 'o_1', bundleFile: '', props: {}, db: {}, concurrency: 3 };
-  const sandbox = new ProcessSandbox(spec, child, 128, { now: () => 1_000 }, new RunsMemory({ bytes: 64 * MB }));
+  const sandbox = new ProcessSandbox(
+    spec,
+    child,
+    { memoryMb: 128 },
+    { now: () => 1_000 },
+    new RunsMemory({ bytes: 64 * MB }),
+  );
   child.bind(sandbox);
   started.push(child);
   const outcomes = ['a', 'b', 'c'].map((id) => sandbox.run({ invocationId: id, event: '{}', timeoutMs: 60_000 }));

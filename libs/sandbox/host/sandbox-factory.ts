@@ -4,11 +4,11 @@ import { type DataStoreAccess } from '#libs/component-model/data-store-calls.js'
 import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { childCode } from '../child-file.js';
 import { parseChildMessage } from '../protocol/child-message.js';
-import { DEFAULT_JAIL_LIMITS, JailLauncher, type JailLimits } from './jail-launcher.js';
+import { DEFAULT_JAIL_LIMITS, type JailExtras, JailLauncher, type JailLimits } from './jail-launcher.js';
 import { PACKAGES } from '../protocol/packages.js';
-import { type JailLevel, type JailSpec, type SpawnPlan } from '../jail/jail-level.js';
+import { type JailLevel, type SpawnPlan } from '../jail/jail-level.js';
 import { type JailedProcess, type JailedProcessHandlers } from '../jail/jailed-process.js';
-import { causeOf, userError } from './process-end.js';
+import { causeOf, type HeapLimit, userError } from './process-end.js';
 import { ProcessSandbox } from './process-sandbox.js';
 import { MB, type ChildSettings } from '../protocol/protocol.js';
 import { encodeRecord, ProtocolBreach } from '#libs/framing/records.js';
@@ -84,6 +84,7 @@ const startSandbox = async (
   bundle: string,
   egress: string | undefined,
 ): Promise<ProcessSandbox> => {
+  const heap = heapOf(spec, house.limits);
   let sandbox: ProcessSandbox | undefined;
   let loaded: (() => void) | undefined;
   let failed: ((reason: UserError) => void) | undefined;
@@ -99,7 +100,7 @@ const startSandbox = async (
       const message = parseChildMessage(record);
       if (record.index === 0 && message[0] === 'loadfail') failed?.(message[1]);
       else if (record.index === 0 && message[0] === 'ready') {
-        sandbox = new ProcessSandbox(spec, child, house.limits.memoryMb, clock, memory, dataStores);
+        sandbox = new ProcessSandbox(spec, child, heap, clock, memory, dataStores);
         loaded?.();
       } else throw new ProtocolBreach('a first record other than "ready"');
     },
@@ -111,10 +112,10 @@ const startSandbox = async (
   };
   const child: JailedProcess = await house.start(egress, handlers, extrasOf(spec));
   const requestClient = needsRequests(spec) ? await childCode('request') : null;
-  const { startTimeoutMs, memoryMb } = house.limits;
+  const { startTimeoutMs } = house.limits;
   void child.ended.then((end) => {
     release();
-    const { code, text } = causeOf(end, memoryMb);
+    const { code, text } = causeOf(end, heap);
     failed?.(userError(code, `${text}${end.stderr === '' ? '' : `: ${end.stderr.slice(0, 500)}`}`));
   });
   child.send(
@@ -140,10 +141,16 @@ const startSandbox = async (
 const needsRequests = ({ props, sendsRequests = false }: SandboxSpec): boolean =>
   sendsRequests || Object.values(props).some(({ kind }) => kind === 'request');
 
-const extrasOf = ({ packages }: SandboxSpec): Pick<JailSpec, 'reads' | 'loadsMachineCode'> =>
-  packages === undefined
+/** Only a workflow sets the heap of its processes. */
+const heapOf = ({ memoryMb }: SandboxSpec, limits: JailLimits): HeapLimit =>
+  memoryMb === undefined ? { memoryMb: limits.memoryMb } : { memoryMb, setting: 'memory_mb' };
+
+const extrasOf = ({ packages, memoryMb }: SandboxSpec): JailExtras => ({
+  ...(memoryMb === undefined ? {} : { memoryMb }),
+  ...(packages === undefined
     ? {}
-    : { reads: [{ from: packages.folder, to: PACKAGES }], loadsMachineCode: packages.hasMachineCode };
+    : { reads: [{ from: packages.folder, to: PACKAGES }], loadsMachineCode: packages.hasMachineCode }),
+});
 
 const settingsOf = (
   spec: SandboxSpec,

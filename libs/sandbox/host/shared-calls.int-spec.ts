@@ -200,6 +200,23 @@ describe('code steps of one workflow', () => {
     expect(valueOf(await (await save('return 1'))())).toBe(1);
   });
 
+  it('and actions have the heap of their workflow, which the error of one that exceeds it names', async () => {
+    const heap = `return require('node:v8').getHeapStatistics().heap_size_limit / 1024 / 1024`;
+    const fill = 'const all = []; for (;;) all.push(new Array(1e5).fill(0.5))';
+    const [measure, exceed] = [await workflow()(heap), await workflow()(fill)];
+    const action = { shared: undefined, key: 'heap' };
+    const within = async (part: object): Promise<number> => valueOf(await measure(part)) as number;
+    for (const kind of [{}, action]) {
+      const usual = await within({ ...kind, workspaceId: 'o_2' });
+      expect([usual, await within({ ...kind, memoryMb: 512 })]).toEqual([usual, usual + 256]);
+      const { error } = await exceed({ ...kind, workspaceId: 'o_3', memoryMb: 64, timeoutMs: 60_000 });
+      expect(error).toMatchObject({
+        code: 'OutOfMemory',
+        message: expect.stringMatching(/limit 64 MB.*raise memory_mb$/),
+      });
+    }
+  });
+
   it('that exhaust the memory of their process fail alone', async () => {
     const save = workflow();
     const large = await save('const all = []; for (;;) all.push(new Array(1e6).fill(0.5))');

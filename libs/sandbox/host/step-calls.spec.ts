@@ -35,7 +35,7 @@ const start = (
   children.push(child);
   const spec = { sourceId: 'call_1', workspaceId: 'o_1', bundleFile: '', props: {}, db: {}, concurrency: 1 };
   const memory = new RunsMemory({ bytes: 64 * MB });
-  const sandbox = new ProcessSandbox(spec, child, 128, { now: more.now ?? (() => 1_000) }, memory);
+  const sandbox = new ProcessSandbox(spec, child, { memoryMb: 128 }, { now: more.now ?? (() => 1_000) }, memory);
   child.bind(sandbox);
   let index = 1;
   const say = (message: readonly unknown[], raw = ''): void => child.say(plainRecord(index++, message, raw));
@@ -254,7 +254,13 @@ describe('a process that forges the messages of a step', () => {
     const child = new WrittenChild();
     children.push(child);
     const spec = { sourceId: 'call_1', workspaceId: 'o_1', bundleFile: '', props: {}, db: {}, concurrency: 1 };
-    const sandbox = new ProcessSandbox(spec, child, 128, { now: () => 1_000 }, new RunsMemory({ bytes: MB }));
+    const sandbox = new ProcessSandbox(
+      spec,
+      child,
+      { memoryMb: 128 },
+      { now: () => 1_000 },
+      new RunsMemory({ bytes: MB }),
+    );
     child.bind(sandbox);
     const call = sandbox.ask({ call: { kind: 'additional_props' }, props: {} }, 10_000);
     child.say(plainRecord(1, ['s', 1, 1_000]));

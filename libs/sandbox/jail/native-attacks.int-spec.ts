@@ -84,7 +84,7 @@ if (typeof built === 'string') {
     attack('memory', 'cannot take memory that the data limit does not cover', async () => {
       const { said, end } = await probe.run(level, `shared_memory ${SHARED_MB}`);
       expect(said).toBeNull();
-      expect(causeOf(end, 32).code).toBe('OutOfMemory');
+      expect(causeOf(end, { memoryMb: 32 }).code).toBe('OutOfMemory');
       expect(end.outOfMemory).toBe(true);
       // Control: the same jail without its cgroup.
       const { entry, ...uncounted } = level;

@@ -111,9 +111,10 @@ const checkText = (
   if (pattern && !pattern.test(value)) found.error(path, 'format', `must match ${pattern.source}`);
 };
 
-const checkInteger = ({ min, max }: Of<'integer'>, value: number, path: Path, found: Findings): void => {
+const checkInteger = ({ min, max, maxIs }: Of<'integer'>, value: number, path: Path, found: Findings): void => {
   if (!Number.isSafeInteger(value)) return found.error(path, 'type', `must be an integer; got ${value}`);
-  if (value < min || value > max) found.error(path, 'range', `must be ${min} to ${max}; got ${value}`);
+  const whose = maxIs === undefined ? '' : ` (${maxIs})`;
+  if (value < min || value > max) found.error(path, 'range', `must be ${min} to ${max}${whose}; got ${value}`);
 };
 
 const checkList = ({ of, max }: Of<'list'>, value: readonly unknown[], path: Path, found: Findings): void => {

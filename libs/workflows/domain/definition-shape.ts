@@ -31,7 +31,7 @@ const settings = object({
   active: field(flag, 'Whether the triggers start runs', { default: true }),
   error_notification: field(flag, 'Whether errors are mailed', { default: true }),
   timeout_seconds: field(integer(1, 900), 'Time of a run between two waits; 30, or 60 for runs of a timer'),
-  memory_mb: field(integer(64, 1_024), 'Heap of a process', { default: 256 }),
+  memory_mb: field(integer(64, 10_240), 'Heap of a process, in MB', { default: 256 }),
   concurrency: field(integer(1, 10_000), 'Runs that execute at once', { nullable: true }),
   hold_slot: field(flag, 'Whether waiting runs count in `concurrency`', { default: false }),
   throttle: field(

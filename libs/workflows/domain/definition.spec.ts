@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from '@jest/globals';
 import { checkShape, type JsonObject } from './check-shape.js';
 import { checkRules } from './definition-rules.js';
+import { limitedTo } from './definition-limits.js';
 import { DEFINITION } from './definition-shape.js';
 import { nestsTooDeep } from './definition-size.js';
 import { expressionTexts, propsWithExpressions } from './expression-texts.js';
@@ -21,9 +22,11 @@ const trigger = (more: JsonObject): JsonObject => definition({ triggers: [more] 
 const settings = (more: JsonObject): JsonObject => definition({ settings: more });
 const OWN = { schema: 'sluice.workflow/1' };
 
+const LIMITS = { workflowMemoryMb: 300 };
+
 const check = (given: JsonObject, strict = false): Findings => {
   const found = new Findings(strict);
-  checkShape(DEFINITION, given, [], found);
+  checkShape(limitedTo(DEFINITION, LIMITS), given, [], found);
   checkRules(given, { isSource: (id) => id === 'dc_known', isPinned: () => false }, found);
   return found;
 };
@@ -31,7 +34,7 @@ const errorsOf = (given: JsonObject): string[] =>
   check(given).errors.map(({ path, code }) => `${pathText(path)} ${code}`);
 const warningsOf = (given: JsonObject): string[] => check(given).warnings.map(({ path, code }) => `${path} ${code}`);
 
-const matchesSchema = new Ajv2020({ strict: false }).compile(definitionSchema());
+const matchesSchema = new Ajv2020({ strict: false }).compile(definitionSchema(LIMITS));
 
 describe('a definition', () => {
   it.each<[what: string, given: JsonObject]>([
@@ -121,6 +124,7 @@ describe('a definition', () => {
     ['settings type', definition({ settings: [] }), true],
     ['settings.timeout_seconds range', settings({ timeout_seconds: 901 }), true],
     ['settings.memory_mb range', settings({ memory_mb: 63 }), true],
+    ['settings.memory_mb range', settings({ memory_mb: 301 }), true],
     ['settings.concurrency type', settings({ concurrency: 1.5 }), true],
     ['settings.throttle.unit required', settings({ throttle: { limit: 1, interval: 1 } }), true],
     ['settings.throttle.unit enum', settings({ throttle: { limit: 1, interval: 1, unit: 'day' } }), true],

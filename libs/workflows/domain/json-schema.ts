@@ -1,5 +1,6 @@
 import { type Field, type ObjectShape, type Shape } from './shape.js';
 import { DEFINITION } from './definition-shape.js';
+import { type DefinitionLimits, limitedTo } from './definition-limits.js';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -65,8 +66,8 @@ const fieldSchema = ({ shape, about, nullable, default: preset }: Field): JsonSc
 };
 
 /** What `GET /v1/workflows/schema.json` answers. Editors check a definition by it. */
-export const definitionSchema = (): JsonSchema => ({
+export const definitionSchema = (limits: DefinitionLimits): JsonSchema => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Definition of a Sluice workflow',
-  ...schemaOf(DEFINITION),
+  ...schemaOf(limitedTo(DEFINITION, limits)),
 });

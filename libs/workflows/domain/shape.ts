@@ -7,7 +7,13 @@ export type Shape =
       readonly pattern?: RegExp;
       readonly not?: readonly string[];
     }
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | {
+      readonly kind: 'integer';
+      readonly min: number;
+      readonly max: number;
+      /** What sets the maximum, where the server does. */
+      readonly maxIs?: string;
+    }
   | { readonly kind: 'flag' }
   | { readonly kind: 'choice'; readonly of: readonly string[] }
   | { readonly kind: 'list'; readonly of: Shape; readonly max: number }

@@ -4,6 +4,8 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type PropFault } from '#libs/sources/published.js';
 import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js';
+import { CHANGES } from '../domain/changes.js';
+import { WORKFLOW_LIMITS } from '../limits.js';
 import { type DefinitionReader, type TriggerReferences } from '../ports.js';
 import { ValidateWorkflow, ValidateWorkflowHandler } from './validate-workflow.handler.js';
 
@@ -81,6 +83,7 @@ const worldOf = ({
       ...reader,
     },
     references,
+    { ...WORKFLOW_LIMITS, workflowMemoryMb: 300 },
   );
   const handler = new ValidateWorkflowHandler(checks);
   const validate = (given: GivenDefinition, strict = false) =>
@@ -94,13 +97,25 @@ const worldOf = ({
     if (error.code !== 'workflow.invalid_definition') return error.code;
     return (error.details?.['errors'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`);
   };
-  return { validate, faultsOf, asked };
+  return { validate, faultsOf, asked, checks };
 };
 
 const json = (steps: readonly object[], more: object = {}): GivenDefinition => ({
   json: { name: 'w', steps, ...more },
 });
 const action = (props: object, more: object = {}): object => ({ namespace: 'a', uses: 'post@^1.0.0', props, ...more });
+
+describe('the memory of a workflow', () => {
+  it('has the limit of the server, which the error names, in a definition and in a change', async () => {
+    const { validate, checks } = worldOf({});
+    const settings = { memory_mb: 301 };
+    const message = 'must be 64 to 300 (SLUICE_WORKFLOW_MEMORY_MB of the server); got 301';
+    const refused = { details: { errors: [{ path: 'settings.memory_mb', code: 'range', message }] } };
+    await expect(validate(json([], { settings }))).rejects.toMatchObject(refused);
+    await expect(checks.checkAs(CHANGES, { json: { settings } }, { settings }, false)).rejects.toMatchObject(refused);
+    await validate(json([], { settings: { memory_mb: 300 } }));
+  });
+});
 
 describe('the components of a definition', () => {
   it('are looked for once for each text, by key and version', async () => {

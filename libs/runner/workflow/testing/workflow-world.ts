@@ -66,6 +66,7 @@ export const step = (namespace: string, over: Partial<DeployedStep> = {}): Deplo
 
 const SETTINGS: RunSettings = {
   timeoutSeconds: null,
+  memoryMb: 256,
   concurrency: null,
   holdSlot: false,
   throttle: null,
