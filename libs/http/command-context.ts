@@ -11,9 +11,13 @@ const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** Categories of the resources that have an ETag (docs/reference/rest-api.md#etag). */
 const WITH_ETAG = ['source', 'webhook', 'account', 'datastore', 'subscription', 'workflow'];
 
+/** Requests by `POST` that change one of them. */
+const CHANGES_BY_POST = /^\/v1\/workflows\/[^/]+\/(?:deploy|rollback)$/;
+
 /** Only a change of what exists can have one. One object for all steps of a request. */
 const preconditionOf = (request: Request): Precondition | undefined => {
-  if (request.method !== 'PUT' && request.method !== 'DELETE') return undefined;
+  const { method, path } = request;
+  if (method !== 'PUT' && method !== 'DELETE' && !CHANGES_BY_POST.test(path)) return undefined;
   const revisions = acceptedRevisions(request);
   return revisions && { categories: WITH_ETAG, revisions, held: false };
 };

@@ -19,7 +19,10 @@ export interface HeaderParameter {
 }
 
 /** One resource that has a revision (docs/reference/rest-api.md#etag). */
-const WITH_REVISION = /^\/v1\/(?:(?:sources|webhooks|accounts|data_stores|components)\/\{\w+\}|subscriptions)$/;
+const WITH_REVISION =
+  /^\/v1\/(?:(?:sources|webhooks|accounts|data_stores|components|workflows)\/\{\w+\}|subscriptions)$/;
+/** Its change by `POST`. */
+const CHANGES_BY_POST = /^\/v1\/workflows\/\{\w+\}\/(?:deploy|rollback)$/;
 
 const IF_MATCH_NAME = 'If-Match';
 const IF_NONE_MATCH_NAME = 'If-None-Match';
@@ -53,7 +56,7 @@ function header(
 
 /** Headers that a route reads, beside those of every request. */
 export const headersOf = ({ method, path }: DescribedRoute): readonly HeaderParameter[] => {
-  if (method === 'post') return [IDEMPOTENCY_KEY];
+  if (method === 'post') return CHANGES_BY_POST.test(path) ? [IDEMPOTENCY_KEY, IF_MATCH] : [IDEMPOTENCY_KEY];
   if (!WITH_REVISION.test(path)) return [];
   return method === 'get' ? [IF_NONE_MATCH] : [IF_MATCH];
 };

@@ -11,7 +11,7 @@ import { checkRules, isObject, textIn, triggersOf } from './domain/definition-ru
 import { DEFINITION_AND_BESIDE, MAX_LEVELS } from './domain/definition-shape.js';
 import { checkSize, nestsTooDeep, tooLarge } from './domain/definition-size.js';
 import { expressionTexts } from './domain/expression-texts.js';
-import { type Fault, Findings, pathText } from './domain/findings.js';
+import { type Fault, type FaultCode, Findings, pathText } from './domain/findings.js';
 import { limitedTo } from './domain/definition-limits.js';
 import { type ObjectShape } from './domain/shape.js';
 import { type WorkflowLimits } from './limits.js';
@@ -97,6 +97,33 @@ export class DefinitionChecks {
     return found.warnings;
   }
 
+  /** What is wrong with the emitters of triggers. A source by its id that is not here is left to the rules. */
+  emitterFaults(definition: JsonObject, context: CommandContext): readonly (Fault & { readonly code: FaultCode })[] {
+    return triggersOf(definition).flatMap(([i, trigger]) => {
+      const { type, filter } = trigger;
+      const emitterId = textIn(trigger, type === 'event' ? 'emitter' : 'id');
+      if (emitterId === undefined || (type !== 'event' && !this.references.isSource(emitterId, context.workspaceId)))
+        return [];
+      const emission = { emitterId, eventName: textIn(trigger, 'event_name') ?? '', filter };
+      return this.references.emissionFaults(emission, context).map(({ message, details }) => {
+        const field = details?.['field'];
+        if (field === 'emitter_id') return { path: ['triggers', i, 'emitter'], code: 'unresolved' as const, message };
+        return { path: ['triggers', i, field === 'event_name' ? field : 'filter'], code: 'format' as const, message };
+      });
+    });
+  }
+
+  /** What the triggers of a former version need and is gone. */
+  goneEmitters(definition: JsonObject, context: CommandContext): readonly Fault[] {
+    const gone = triggersOf(definition).flatMap(([i, trigger]): readonly Fault[] => {
+      const id = textIn(trigger, 'id');
+      if (trigger['type'] !== 'source' || id === undefined || this.references.isSource(id, context.workspaceId))
+        return [];
+      return [{ path: ['triggers', i, 'id'], code: 'unresolved', message: `there is no source ${id} any more` }];
+    });
+    return [...gone, ...this.emitterFaults(definition, context)];
+  }
+
   /** The error for these faults, with their lines in YAML. */
   async invalid(given: GivenDefinition, faults: readonly Fault[]): Promise<DomainError> {
     const paths = faults.map(({ path }) => path);
@@ -146,25 +173,10 @@ export class DefinitionChecks {
     const isSource = (id: string): boolean => this.references.isSource(id, workspaceId);
     checkRules(definition, { isSource, isPinned: (uses) => pinOf(before, uses) !== undefined }, found);
     checkTimers(definition, this.props, workspaceId, found);
-    this.checkEmitters(definition, context, found);
+    for (const { path, code, message } of this.emitterFaults(definition, context)) found.error(path, code, message);
     const components = await this.components.check(definition, context, found, before);
     await this.checkExpressions(definition, found);
     return components;
-  }
-
-  private checkEmitters(definition: JsonObject, context: CommandContext, found: Findings): void {
-    for (const [i, trigger] of triggersOf(definition)) {
-      const { type, filter } = trigger;
-      const emitterId = textIn(trigger, type === 'event' ? 'emitter' : 'id');
-      if (emitterId === undefined || (type !== 'event' && !this.references.isSource(emitterId, context.workspaceId)))
-        continue;
-      const emission = { emitterId, eventName: textIn(trigger, 'event_name') ?? '', filter };
-      for (const { message, details } of this.references.emissionFaults(emission, context)) {
-        const field = details?.['field'];
-        if (field === 'emitter_id') found.error(['triggers', i, 'emitter'], 'unresolved', message);
-        else found.error(['triggers', i, field === 'event_name' ? field : 'filter'], 'format', message);
-      }
-    }
   }
 
   private async checkExpressions(definition: JsonObject, found: Findings): Promise<void> {

@@ -14,7 +14,7 @@ import { type JsonObject } from './domain/check-shape.js';
 import { plainDefinition } from './domain/plain-definition.js';
 import { settingsOf } from './domain/settings.js';
 import { type PinnedComponent, type StoredVersion } from './domain/stored-version.js';
-import { planTriggers } from './domain/triggers.js';
+import { planTriggers, restorable, type TriggerRequest } from './domain/triggers.js';
 import { type Deployment, type WorkflowRecord } from './domain/workflow.js';
 import { StepPlans } from './plan-steps.js';
 import { type SourcesPlan, TriggerSources } from './trigger-sources.js';
@@ -37,7 +37,15 @@ export interface PlannedVersion {
   readonly storedSources: StoredVersion['sources'];
   readonly secrets: readonly { readonly ref: string; readonly text: string }[];
   readonly warnings: readonly Warning[];
+  /** Number of the version that it puts in force again. */
+  readonly restoredFrom?: number;
   keep(): Promise<void>;
+}
+
+/** A version to put in force again. */
+export interface FormerVersion {
+  readonly stored: StoredVersion;
+  readonly triggers: readonly WorkflowTrigger[];
 }
 
 interface PlanRequest {
@@ -97,13 +105,8 @@ export class Deployments {
   ): Promise<PlannedVersion> {
     const isSource = (id: string): boolean => this.references.isSource(id, context.workspaceId);
     const triggers = planTriggers(plainDefinition(checked.definition, isSource), {
-      workflowId,
+      ...this.triggerRequest(workflowId),
       before: before?.workflow.deployed?.triggers ?? [],
-      newKey: () => `e${randomKey(15)}`,
-      newSourceId: () => newId('dc', this.clock.now()),
-      newAuth: newBearerAuth,
-      matches: bearerMatches,
-      now: this.clock.now(),
     });
     if (triggers.faults.length > 0) throw await this.checks.invalid(given, triggers.faults);
     const { components } = checked;
@@ -128,9 +131,52 @@ export class Deployments {
       components: plan.components,
       sources,
       storedSources,
-      secrets: plan.secrets,
+      secrets: [...owned.secrets, ...plan.secrets],
       warnings: once([...checked.warnings, ...owned.warnings, ...plan.warnings]),
       keep: () => plan.keep(),
+    };
+  }
+
+  /**
+   * Plans a former version with its pins and secrets. Names that are in force keep their URLs, sources and ticks. Throws
+   * workflow.invalid_definition when something that its triggers need is gone.
+   */
+  async restored(
+    workflowId: string,
+    { stored, triggers: former }: FormerVersion,
+    before: VersionInForce,
+    context: CommandContext,
+  ): Promise<PlannedVersion> {
+    const { definition, deployed, components } = stored;
+    const present = before.workflow.deployed?.triggers ?? [];
+    const triggers = planTriggers(definition, {
+      ...this.triggerRequest(workflowId),
+      before: restorable(former, present),
+    });
+    const owned = await this.triggerSources.restore({ wanted: triggers.sources, from: stored, before, context });
+    const faults = [...triggers.faults, ...this.checks.goneEmitters(definition, context), ...owned.faults];
+    if (faults.length > 0) throw await this.checks.invalid({ json: definition }, faults);
+    return {
+      definition,
+      triggers: triggers.triggers,
+      steps: deployed.steps,
+      components,
+      sources: owned.sources,
+      storedSources: owned.stored,
+      secrets: owned.secrets,
+      warnings: owned.warnings,
+      keep: () => Promise.resolve(),
+    };
+  }
+
+  private triggerRequest(workflowId: string): Omit<TriggerRequest, 'before'> {
+    return {
+      workflowId,
+      newKey: () => `e${randomKey(15)}`,
+      newSourceId: () => newId('dc', this.clock.now()),
+      newAuth: newBearerAuth,
+      matches: bearerMatches,
+      now: this.clock.now(),
     };
   }
 
@@ -144,7 +190,7 @@ export class Deployments {
     planned: PlannedVersion,
     context: CommandContext,
   ): Promise<{ readonly deployment: Deployment; readonly stored: StoredVersion }> {
-    const { definition, triggers, steps, components, storedSources: sources, secrets } = planned;
+    const { definition, triggers, steps, components, storedSources: sources, secrets, restoredFrom } = planned;
     await planned.keep();
     for (const { ref, text } of secrets) await this.vault.put(ref, context.workspaceId, text);
     const deploymentId = newId('d', this.clock.now());
@@ -153,8 +199,12 @@ export class Deployments {
     const stored: StoredVersion = { deployed, definition, components, sources };
     const versionHash = await this.blobs.put(JSON.stringify(stored));
     const { userId } = context.actor;
-    const deployment = { deploymentId, userId, settings, triggers, versionHash, secretRefs: secretRefsOf(steps) };
-    return { deployment, stored };
+    const secretRefs = [
+      ...secretRefsOf(steps),
+      ...sources.flatMap(({ secrets: copies = {} }) => Object.values(copies)),
+    ];
+    const deployment = { deploymentId, userId, settings, triggers, versionHash, secretRefs };
+    return { deployment: restoredFrom === undefined ? deployment : { ...deployment, restoredFrom }, stored };
   }
 }
 

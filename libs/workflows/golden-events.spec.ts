@@ -46,6 +46,9 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent | RunUrlKeyCreated)
     expect(after('WorkflowCreated', 'WorkflowDeployed.owned')).toMatchObject({
       workflow: { deployed: { triggers: [{ kind: 'event' }, { kind: 'source', isOwned: true }] } },
     });
+    expect(after('WorkflowCreated', 'WorkflowDeployed.restored')).toMatchObject({
+      workflow: { deployed: { version: 3, restoredFrom: 1 } },
+    });
     expect(after('WorkflowCreated', 'WorkflowDeployed.timer')).toMatchObject({
       workflow: { switchedAt: createdAt, deployed: { triggers: [{ kind: 'timer', overlap: 'skip' }] } },
     });

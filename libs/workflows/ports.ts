@@ -51,6 +51,8 @@ export interface VersionEntry {
   /** The user that deployed it. */
   readonly userId: string;
   readonly versionHash: string;
+  /** Number of the version that it puts in force again. */
+  readonly restoredFrom: number | null;
   /** Epoch milliseconds. */
   readonly deployedAt: number;
 }

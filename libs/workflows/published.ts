@@ -129,6 +129,8 @@ export interface WorkflowDeployed {
     readonly versionHash: string;
     /** Vault records that this version uses. */
     readonly secretRefs: readonly string[];
+    /** Number of the version that this one puts in force again. */
+    readonly restoredFrom?: number;
     readonly deployedAt: number;
   };
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ResolvedComponent } from '#libs/components/published.js';
+import { COMPONENT_CATALOG, type ComponentCatalog, type ResolvedComponent } from '#libs/components/published.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { sameJson } from '#libs/kernel/same-json.js';
 import { type Warning } from '#libs/kernel/warning.js';
@@ -19,6 +19,7 @@ import { type StoredVersion } from './domain/stored-version.js';
 import { type WorkflowRecord } from './domain/workflow.js';
 import { authorsFault, masked, withKnownAccounts } from './plan-props.js';
 import { ownsSource } from './published.js';
+import { SourceSecrets } from './source-secrets.js';
 
 interface SourcesRequest {
   readonly wanted: readonly WantedTriggerSource[];
@@ -37,9 +38,20 @@ export interface SourcesPlan {
   readonly definition: JsonObject;
   /** What a version stores of them. */
   readonly stored: StoredVersion['sources'];
+  /** Copies of their secrets, which a version stores too. */
+  readonly secrets: readonly { readonly ref: string; readonly text: string }[];
   readonly warnings: readonly Warning[];
   readonly faults: readonly Fault[];
 }
+
+interface RestoredSources {
+  readonly wanted: readonly WantedTriggerSource[];
+  readonly from: StoredVersion;
+  readonly before: NonNullable<SourcesRequest['before']>;
+  readonly context: CommandContext;
+}
+
+type OpenPlan = { [K in keyof Omit<SourcesPlan, 'definition'>]: SourcesPlan[K][number][] };
 
 /** The sources that belong to a workflow, by its triggers in force. */
 export const ownedSourcesOf = ({ deployed }: WorkflowRecord): readonly OwnedSource[] =>
@@ -53,6 +65,8 @@ export class TriggerSources {
   constructor(
     @Inject(OWNED_SOURCES) private readonly owned: OwnedSources,
     @Inject(PROP_CHECKS) private readonly checks: PropChecks,
+    private readonly copies: SourceSecrets,
+    @Inject(COMPONENT_CATALOG) private readonly catalog: ComponentCatalog,
   ) {}
 
   async plan({ wanted, definition, ...request }: SourcesRequest): Promise<SourcesPlan> {
@@ -60,6 +74,7 @@ export class TriggerSources {
     const triggers = triggersOf(definition).map(([, trigger]) => trigger);
     const sources: SourcesPlan['sources'][number][] = [];
     const stored: StoredVersion['sources'][number][] = [];
+    const secrets: SourcesPlan['secrets'][number][] = [];
     const warnings: Warning[] = [];
     const faults: Fault[] = [];
     for (const { at, uses, props, ...source } of wanted) {
@@ -76,7 +91,9 @@ export class TriggerSources {
       try {
         const planned = await this.owned.plan({ ...source, component, props: given }, context);
         sources.push(planned);
-        stored.push({ trigger: source.trigger, uses, definition: planned.definition });
+        const copied = await this.copies.of(planned, context);
+        stored.push({ trigger: source.trigger, uses, definition: planned.definition, ...copied.stored });
+        secrets.push(...copied.secrets);
         triggers[at] = masked(trigger, planned.definition);
         const place = pathText(['triggers', at, 'props']);
         for (const each of planned.warnings)
@@ -86,7 +103,37 @@ export class TriggerSources {
       }
     }
     const shown = wanted.length === 0 ? definition : { ...definition, triggers };
-    return { sources, stored, definition: shown, warnings, faults };
+    return { sources, stored, secrets, definition: shown, warnings, faults };
+  }
+
+  /** Plans the sources of a former version, with its code and its secrets. */
+  async restore({ wanted, from, before, context }: RestoredSources): Promise<Omit<SourcesPlan, 'definition'>> {
+    const plan = { sources: [], stored: [], secrets: [], warnings: [], faults: [] } as OpenPlan;
+    for (const { at, uses, props, ...source } of wanted) {
+      const { trigger, isNew } = source;
+      const former = from.sources.find((each) => each.trigger === trigger);
+      if (!former) throw new Error(`the version to restore lacks its source ${trigger}`);
+      const present = isNew ? undefined : before.stored.sources.find((each) => each.trigger === trigger);
+      if (sameJson(former, present)) {
+        plan.sources.push(source);
+        plan.stored.push(former);
+        continue;
+      }
+      try {
+        const { componentId } = former.definition;
+        const component = await this.catalog.resolve({ componentId }, context);
+        const clear = await this.copies.inClear(former, present, props, context);
+        const planned = await this.owned.plan({ ...source, component, props: clear }, context);
+        const copied = await this.copies.of(planned, context);
+        plan.sources.push(planned);
+        plan.stored.push({ trigger, uses, definition: planned.definition, ...copied.stored });
+        plan.secrets.push(...copied.secrets);
+        plan.warnings.push(...planned.warnings);
+      } catch (error) {
+        plan.faults.push(authorsFault(error, ['triggers', at], 'uses'));
+      }
+    }
+    return plan;
   }
 }
 

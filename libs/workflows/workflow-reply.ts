@@ -62,7 +62,7 @@ const VERSION = {
   deployment_id: text('`d_…`'),
   created_at: seconds(),
   user_id: text('`u_…`, the user that deployed it'),
-  restored_from: nullable(integer('Null: no version is restored from another one yet')),
+  restored_from: nullable(integer('The version that it puts in force again; null for any other deployment')),
 };
 
 /** As in docs/reference/workflows.md#version-fields. */
@@ -92,12 +92,18 @@ export type VersionDiffReply = TypeOf<typeof VersionDiff>;
 export type ListedVersionReply = TypeOf<typeof ListedVersion>;
 export type WholeVersionReply = TypeOf<typeof WholeVersion>;
 
-export const listedVersionReply = ({ id, version, userId, deployedAt }: VersionEntry): ListedVersionReply => ({
+export const listedVersionReply = ({
+  id,
+  version,
+  userId,
+  restoredFrom,
+  deployedAt,
+}: VersionEntry): ListedVersionReply => ({
   version,
   deployment_id: id,
   created_at: epochSeconds(deployedAt),
   user_id: userId,
-  restored_from: null,
+  restored_from: restoredFrom,
 });
 
 export type ListedWorkflowReply = TypeOf<typeof ListedWorkflow>;

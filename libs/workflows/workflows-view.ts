@@ -42,8 +42,8 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     const state = workflowDecider.evolve(before?.state ?? workflowDecider.initialState(), event);
     const { workspaceId, versions } = before ?? { workspaceId: event.metadata.workspaceId, versions: new Map() };
     if (event.type === 'WorkflowDeployed') {
-      const { deploymentId, version, userId, versionHash, deployedAt } = event.data;
-      versions.set(deploymentId, { id: deploymentId, version, userId, versionHash, deployedAt });
+      const { deploymentId: versionId, version, userId, versionHash, restoredFrom = null, deployedAt } = event.data;
+      versions.set(versionId, { id: versionId, version, userId, versionHash, restoredFrom, deployedAt });
     }
     this.index(workspaceId, before?.state, state);
     if (state.status === 'exists') this.rows.set(id, { workspaceId, state, versions });

@@ -8,6 +8,7 @@ import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
+import { ChangesOfWorkflows } from './changes-of-workflows.js';
 import { CompareVersionsController } from './compare-versions/compare-versions.controller.js';
 import { CreateWorkflowController } from './create-workflow/create-workflow.controller.js';
 import { CreateWorkflowHandler } from './create-workflow/create-workflow.handler.js';
@@ -16,6 +17,7 @@ import { DeleteWorkflowController } from './delete-workflow/delete-workflow.cont
 import { DeleteWorkflowHandler } from './delete-workflow/delete-workflow.handler.js';
 import { Deployments } from './deployments.js';
 import { ExternalIds } from './external-ids.js';
+import { FormerVersions } from './former-versions.js';
 import { GetWorkflowSchemaController } from './get-workflow-schema/get-workflow-schema.controller.js';
 import { GetWorkflowController } from './get-workflow/get-workflow.controller.js';
 import { GetWorkflowHandler } from './get-workflow/get-workflow.query.js';
@@ -40,7 +42,10 @@ import {
   type WorkflowVersions,
 } from './ports.js';
 import { type WorkflowTopics } from './published.js';
+import { RollBackWorkflowController } from './roll-back-workflow/roll-back-workflow.controller.js';
+import { RollBackWorkflowHandler } from './roll-back-workflow/roll-back-workflow.handler.js';
 import { ShownWorkflows } from './shown-workflows.js';
+import { SourceSecrets } from './source-secrets.js';
 import { TriggerSources } from './trigger-sources.js';
 import { UpdateWorkflowController } from './update-workflow/update-workflow.controller.js';
 import { UpdateWorkflowHandler } from './update-workflow/update-workflow.handler.js';
@@ -78,19 +83,24 @@ export interface WorkflowsPorts {
     ListVersionsController,
     CompareVersionsController,
     UpdateWorkflowController,
+    RollBackWorkflowController,
     DeleteWorkflowController,
   ],
   providers: [
     DefinitionChecks,
     StepPlans,
+    SourceSecrets,
     TriggerSources,
     Deployments,
+    FormerVersions,
+    ChangesOfWorkflows,
     ExternalIds,
     LocateWorkflow,
     ShownWorkflows,
     ValidateWorkflowHandler,
     CreateWorkflowHandler,
     UpdateWorkflowHandler,
+    RollBackWorkflowHandler,
     DeleteWorkflowHandler,
     GetWorkflowHandler,
     ListWorkflowsHandler,

@@ -7,6 +7,7 @@ import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 import { waitingRun } from '#test/harness/waiting-run.js';
 import { always } from '#test/harness/webhook-receiver.js';
+import { versionsOf } from './api-replies.versions.js';
 
 const instance = useInstance();
 
@@ -160,7 +161,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'POST /v1/workflows/{id}/invoke', { path, body: { wait: true } });
     await contract.expect(400, 'POST /v1/workflows/{id}/invoke', { path, body: { wait_seconds: 0 } });
     await runsOf(data);
-    for (const list of ['event_summaries', '$errors/event_summaries', 'versions'])
+    for (const list of ['event_summaries', '$errors/event_summaries'])
       await contract.expect(200, `GET /v1/workflows/{id}/${list}`, { path });
     await contract.expect(200, 'GET /v1/workflows/{id}', { path });
     await contract.expect(200, 'PUT /v1/workflows/{id}', {
@@ -169,9 +170,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     });
     await contract.expect(400, 'PUT /v1/workflows/{id}', { path, body: {} });
     await contract.expect(200, 'GET /v1/workflows');
-    for (const of of ['', '/diff'])
-      await contract.expect(200, `GET /v1/workflows/{id}/versions/{version}${of}`, { path: { ...path, version: '1' } });
-    await contract.expect(404, 'GET /v1/workflows/{id}/versions/{version}', { path: { ...path, version: '99' } });
+    await versionsOf(contract, path);
     for (const of of ['orgs', 'workspaces'])
       await contract.expect(200, `GET /v1/${of}/{id}/workflows`, { path: { id: workspace } });
     await contract.expect(204, 'DELETE /v1/workflows/{id}', { path });

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { changedSettings } from './changes.js';
 import { type JsonObject } from './check-shape.js';
 import { plainDefinition } from './plain-definition.js';
+import { type HttpTrigger } from '../published.js';
 import { settingsOf } from './settings.js';
-import { planTriggers, type TriggerRequest } from './triggers.js';
+import { planTriggers, restorable, type TriggerRequest } from './triggers.js';
 
 const plain = (definition: JsonObject): JsonObject => plainDefinition(definition, (id) => id === 'dc_known');
 
@@ -109,6 +110,32 @@ describe('triggers', () => {
     const { triggers } = planOf([{ type: 'http' }, { type: 'http' }, { type: 'manual', name: 'http_2' }]);
     expect(triggers.map(({ name }) => name)).toEqual(['http', 'http_3', 'http_2']);
     expect(planOf([{ type: 'http' }]).triggers[0]).toMatchObject({ id: (triggers[0] as { id: string }).id });
+  });
+
+  it('come back with the tokens and addresses of a former version, and the sources and ticks in force', () => {
+    const withToken = (token: string) => ({ type: 'http', name: 'hook', auth: { type: 'bearer', token } });
+    const gone = { type: 'http', name: 'gone' };
+    const timer = { type: 'timer', interval_seconds: 60 };
+    const own = { type: 'source', name: 'own', uses: 'orders' };
+    const plan = (triggers: readonly object[], before: TriggerRequest['before'], time: number) =>
+      planTriggers({ triggers }, { ...request, before, now: time, newSourceId: () => `dc_${time}` });
+    const former = plan([withToken('token-of-one'), gone, timer, own], [], 1_000);
+    const inForce = plan([withToken('token-of-two'), timer, own], [], 2_000).triggers;
+    const restored = plan(former.definition['triggers'] as object[], restorable(former.triggers, inForce), 3_000);
+    expect(restored.faults).toEqual([]);
+    const [hook, addressed, ticking, source] = former.triggers;
+    const [hookNow, tickingNow, sourceNow] = inForce;
+    expect(restored.triggers).toEqual([
+      { ...hookNow, auth: (hook as HttpTrigger).auth },
+      addressed,
+      tickingNow,
+      sourceNow,
+    ]);
+    expect(hookNow).not.toMatchObject({ auth: (hook as HttpTrigger).auth });
+    expect([tickingNow, sourceNow]).not.toEqual([ticking, source]);
+    const alone = plan(former.definition['triggers'] as object[], restorable(former.triggers, []), 3_000);
+    expect(alone.triggers.slice(0, 2)).toEqual([hook, addressed]);
+    expect(alone.sources).toMatchObject([{ sourceId: 'dc_3000', isNew: true }]);
   });
 
   it('keep their own sources by name, and do not name one that goes', () => {

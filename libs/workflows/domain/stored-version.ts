@@ -30,6 +30,11 @@ export interface StoredSource {
   readonly trigger: string;
   readonly uses: string;
   readonly definition: SourceDefinition;
+  /**
+   * Vault records of the version with copies of the secrets, by prop. Those of the source itself go when it changes.
+   * Absent when there are none.
+   */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** Id of the component to which a step or trigger with this `uses` is pinned. Undefined when none has it. */

@@ -95,6 +95,21 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
   return { triggers, sources, faults, definition: withMasks(definition) };
 };
 
+/**
+ * What a former version keeps: its tokens, and its URLs, unless a trigger of the name has another one now. Sources and
+ * ticks are those in force.
+ */
+export const restorable = (
+  former: readonly WorkflowTrigger[],
+  inForce: readonly WorkflowTrigger[],
+): readonly WorkflowTrigger[] => {
+  const keys = new Map(inForce.flatMap((each) => (each.kind === 'http' ? [[each.name, each.key]] : [])));
+  return [
+    ...former.flatMap((each) => (each.kind === 'http' ? [{ ...each, key: keys.get(each.name) ?? each.key }] : [])),
+    ...inForce.filter(({ kind }) => kind !== 'http'),
+  ];
+};
+
 /** Triggers that name a source of the workflow which the same change deletes. */
 const goneEmitters = (
   triggers: readonly WorkflowTrigger[],

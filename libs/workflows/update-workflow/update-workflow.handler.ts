@@ -1,26 +1,14 @@
-import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
-import { type Warning } from '#libs/kernel/warning.js';
-import { OWNED_SOURCES, type OwnedSources, type OwnedSourcesChange } from '#libs/sources/published.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { ChangesOfWorkflows, type WorkflowChange } from '../changes-of-workflows.js';
 import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js';
-import { Deployments, isInForce, type PlannedVersion, type VersionInForce } from '../deployments.js';
+import { Deployments, type PlannedVersion, type VersionInForce } from '../deployments.js';
 import { type JsonObject } from '../domain/check-shape.js';
 import { CHANGES, changedSettings } from '../domain/changes.js';
-import {
-  busyAsWorkflow,
-  type Changes,
-  workflowBusy,
-  workflowDecider,
-  workflowNotFound,
-  type WorkflowRecord,
-} from '../domain/workflow.js';
-import { ExternalIds, externalIdTaken, stepOf } from '../external-ids.js';
+import { busyAsWorkflow, type Changes, workflowBusy } from '../domain/workflow.js';
 import { ownedSourcesOf } from '../trigger-sources.js';
-import { type Beside, cancelsRuns, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
+import { type Beside, cancelsRuns, givenFace, type SavedWorkflow } from '../saved-workflow.js';
 
 export class UpdateWorkflow extends Command<SavedWorkflow> {
   constructor(
@@ -35,14 +23,6 @@ export class UpdateWorkflow extends Command<SavedWorkflow> {
   }
 }
 
-interface Change {
-  readonly changes: Changes;
-  /** The version to deploy. Undefined when the one in force stays. */
-  readonly planned: PlannedVersion | undefined;
-  readonly ignoreHookErrors: boolean;
-  readonly warnings: readonly Warning[];
-}
-
 /**
  * Replaces the definition, or changes what is given (docs/reference/workflows.md#update). Throws
  * workflow.invalid_definition, workflow.not_found, workflow.busy, workflow.external_id_taken,
@@ -53,10 +33,7 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
   constructor(
     private readonly checks: DefinitionChecks,
     private readonly deployments: Deployments,
-    private readonly externalIds: ExternalIds,
-    @Inject(OWNED_SOURCES) private readonly owned: OwnedSources,
-    @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly changes: ChangesOfWorkflows,
   ) {}
 
   execute(command: UpdateWorkflow): Promise<SavedWorkflow> {
@@ -65,21 +42,11 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
 
   private async run(command: UpdateWorkflow): Promise<SavedWorkflow> {
     const { workflowId, definition, context } = command;
-    const workflow = await this.current(workflowId, context);
+    const workflow = await this.changes.current(workflowId, context);
     const before = await this.deployments.inForce(workflow);
     if (!before) throw workflowBusy(workflowId);
     if (Object.hasOwn(definition, 'steps')) return this.replaced(command, before);
-    return this.carriedOut(workflowId, await this.changed(command, before), before, context);
-  }
-
-  /** Reads the workflow, and refuses a request that was made from another revision before anything is stored for it. */
-  private async current(workflowId: string, context: CommandContext): Promise<WorkflowRecord> {
-    const { status } = await this.externalIds.stateOf(workflowId, context.workspaceId);
-    if (status !== 'exists') throw workflowNotFound(workflowId);
-    const nothing = { type: 'Change', changes: {}, now: this.clock.now() } as const;
-    const { state } = await this.handle(workflowDecider, workflowId, nothing, stepOf(context));
-    if (state.status !== 'exists') throw workflowNotFound(workflowId);
-    return state.workflow;
+    return this.changes.carryOut(workflowId, await this.changed(command, before), before, context);
   }
 
   private async replaced(
@@ -94,12 +61,15 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     return this.deployments.planned(request, (planned) => {
       const changes = { description: null, ...givenFace(definition, beside), ...cancelsRuns(definition, beside) };
       const ignoreHookErrors = ignoresHookErrors(definition, beside);
-      const change = { changes, planned: isInForce(planned, before) ? undefined : planned, ignoreHookErrors };
-      return this.carriedOut(workflowId, { ...change, warnings: planned.warnings }, before, context);
+      const change = { changes, planned, ignoreHookErrors, warnings: planned.warnings };
+      return this.changes.carryOut(workflowId, change, before, context);
     });
   }
 
-  private async changed({ given, definition, beside }: UpdateWorkflow, before: VersionInForce): Promise<Change> {
+  private async changed(
+    { given, definition, beside }: UpdateWorkflow,
+    before: VersionInForce,
+  ): Promise<WorkflowChange> {
     const warnings = await this.checks.checkAs(CHANGES, given, definition, beside.strict === true);
     const face = givenFace(definition, beside);
     const nulls = Object.fromEntries(
@@ -129,64 +99,9 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
       warnings,
       keep: () => Promise.resolve(),
     };
-    return { changes, planned: isInForce(planned, before) ? undefined : planned, ignoreHookErrors, warnings };
-  }
-
-  private async carriedOut(
-    workflowId: string,
-    { changes, planned, ignoreHookErrors, warnings }: Change,
-    { workflow, stored }: VersionInForce,
-    context: CommandContext,
-  ): Promise<SavedWorkflow> {
-    const { externalId = workflow.externalId } = changes;
-    if (externalId !== null && externalId !== workflow.externalId) {
-      const holder = await this.externalIds.hold(externalId, workflowId, false, context);
-      if (holder !== workflowId) throw externalIdTaken(externalId, holder);
-    }
-    const { workspaceId } = context;
-    const saved = await this.owned.carryOut(
-      { workflowId, ...sourcesAfter(workflow, planned, changes), ignoreHookErrors, context },
-      async (step) => {
-        if (planned) return this.deployed(workflowId, planned, changes, workflow, step);
-        const command = { type: 'Change', changes, now: this.clock.now() } as const;
-        return savedWorkflow(await this.handle(workflowDecider, workflowId, command, step), {
-          stored,
-          warnings,
-          workspaceId,
-        });
-      },
-    );
-    if (workflow.externalId !== null && workflow.externalId !== externalId)
-      await this.externalIds.release(workflow.externalId, workflowId, context);
-    return saved;
-  }
-
-  private async deployed(
-    workflowId: string,
-    planned: PlannedVersion,
-    changes: Changes,
-    workflow: WorkflowRecord,
-    step: CommandContext,
-  ): Promise<SavedWorkflow> {
-    const basedOn = workflow.deployed?.version ?? 0;
-    const { deployment, stored } = await this.deployments.store(workflowId, basedOn + 1, planned, step);
-    const command = { type: 'Deploy', deployment, basedOn, changes, now: this.clock.now() } as const;
-    const result = await this.handle(workflowDecider, workflowId, command, step);
-    return savedWorkflow(result, { stored, warnings: planned.warnings, workspaceId: step.workspaceId });
+    return { changes, planned, ignoreHookErrors, warnings };
   }
 }
-
-/** The workflow's own sources after the change. */
-const sourcesAfter = (
-  workflow: WorkflowRecord,
-  planned: PlannedVersion | undefined,
-  { active = workflow.active }: Changes,
-): Pick<OwnedSourcesChange, 'sources' | 'removed' | 'active'> => {
-  const before = ownedSourcesOf(workflow);
-  const { sources = before } = planned ?? {};
-  const removed = before.filter((each) => !sources.some(({ sourceId }) => sourceId === each.sourceId));
-  return { sources, removed, active };
-};
 
 const ignoresHookErrors = (definition: JsonObject, beside: Beside): boolean =>
   definition['ignore_hook_errors'] === true || beside.ignore_hook_errors === true;
