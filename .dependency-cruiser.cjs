@@ -48,7 +48,7 @@ const rooms = {
   variables: ['http', 'kernel'],
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
-  workflows: ['component-model', 'components', 'http', 'kernel', 'sources', 'workflow-runs'],
+  workflows: ['component-model', 'components', 'http', 'kernel', 'sources', 'variables', 'workflow-runs'],
   'workflow-history': ['component-model', 'event-streams', 'http', 'kernel', 'stream-log', 'workflow-runs'],
   webhooks: ['http', 'kernel', 'stream-log'],
   'data-stores': ['component-model', 'http', 'kernel'],

@@ -118,7 +118,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     sendsEmail: config.smtpUrl !== null,
     definitionReader: options.definitions,
     timerSchedules: { next: (timer, since, after) => nextTick({ kind: 'timer', prop: '', ...timer }, since, after) },
-    triggerReferences: triggerReferences(views.resources),
+    triggerReferences: triggerReferences(views),
     runnableWorkflows: runnableWorkflows(views.workflows, blobs),
     workflowVersions: views.workflows,
     runSteering: options.runSteering,
@@ -127,8 +127,9 @@ const portsOf = (options: ApiOptions): ModulePorts => {
   };
 };
 
-const triggerReferences = (resources: ControlPlane['views']['resources']): ModulePorts['triggerReferences'] => ({
+const triggerReferences = ({ resources, variables }: ControlPlane['views']): ModulePorts['triggerReferences'] => ({
   isSource: (id, workspaceId) => id.startsWith('dc_') && resources.find(id)?.workspaceId === workspaceId,
+  isVariable: (name, workspaceId) => variables.has(workspaceId, name),
   emissionFaults: (...emission) => emissionFaults(resources, ...emission),
 });
 

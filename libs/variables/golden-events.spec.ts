@@ -13,7 +13,21 @@ const CASES: Record<VariableEvent['type'], () => void> = {
       name: 'API_KEY',
       valueRef: 'sec_1k2f9x8a1b3c5d7e9f',
       updatedAt: 1763712001000,
+      isHashed: false,
     }),
+  VariableHashed: () => {
+    expect(after('VariableHashed')).toEqual({
+      name: 'API_KEY',
+      valueRef: null,
+      updatedAt: 1763712001500,
+      isHashed: true,
+    });
+    expect(after('VariableHashed', 'VariableSet.hash')).toMatchObject({
+      valueRef: 'sec_1k2f9x8a1b3c5d7e9f',
+      updatedAt: 1763712001000,
+      isHashed: true,
+    });
+  },
   VariableDeleted: () => expect(after('VariableSet', 'VariableDeleted')).toBeNull(),
 };
 

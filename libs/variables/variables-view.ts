@@ -1,5 +1,6 @@
 import { type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
+import { type TokenHash } from '#libs/kernel/token-hash.js';
 import { type VariableEvent } from './published.js';
 
 export interface KnownVariable {
@@ -11,6 +12,8 @@ export interface KnownVariable {
 
 interface OfWorkspace {
   readonly byName: Map<string, KnownVariable>;
+  /** Of the present values, by name. */
+  readonly hashes: Map<string, TokenHash>;
   /** Position of the last change in the event log. */
   version: string;
 }
@@ -29,6 +32,11 @@ export class VariablesView implements LiveView {
     return this.workspaces.get(workspaceId)?.byName.has(name) === true;
   }
 
+  /** Hash of the present value. Undefined for one that is no token, and for a variable of which no hash is kept. */
+  hashOf(workspaceId: string, name: string): TokenHash | undefined {
+    return this.workspaces.get(workspaceId)?.hashes.get(name);
+  }
+
   count(workspaceId: string): number {
     return this.workspaces.get(workspaceId)?.byName.size ?? 0;
   }
@@ -43,9 +51,11 @@ export class VariablesView implements LiveView {
     const { workspaceId } = event.metadata;
     switch (event.type) {
       case 'VariableSet': {
-        const { name, valueRef, setAt } = event.data;
-        const variables = this.workspaces.get(workspaceId) ?? { byName: new Map(), version: '' };
+        const { name, valueRef, hash, setAt } = event.data;
+        const variables = this.workspaces.get(workspaceId) ?? { byName: new Map(), hashes: new Map(), version: '' };
         variables.byName.set(name, { name, valueRef, updatedAt: setAt });
+        if (hash) variables.hashes.set(name, hash);
+        else variables.hashes.delete(name);
         variables.version = event.position;
         this.workspaces.set(workspaceId, variables);
         return;
@@ -53,8 +63,15 @@ export class VariablesView implements LiveView {
       case 'VariableDeleted': {
         const variables = this.workspaces.get(workspaceId);
         if (!variables?.byName.delete(event.data.name)) return;
+        variables.hashes.delete(event.data.name);
         variables.version = event.position;
         if (variables.byName.size === 0) this.workspaces.delete(workspaceId);
+        return;
+      }
+      case 'VariableHashed': {
+        const { name, hash } = event.data;
+        // Without a hash there is no value, or it is no token. The values are as they were.
+        if (hash) this.workspaces.get(workspaceId)?.hashes.set(name, hash);
         return;
       }
       default:

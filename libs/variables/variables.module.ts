@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
@@ -9,8 +9,10 @@ import { DeleteVariableHandler } from './delete-variable/delete-variable.handler
 import { VARIABLE_LIMITS, type VariableLimits } from './limits.js';
 import { ListVariablesController } from './list-variables/list-variables.controller.js';
 import { VARIABLES } from './ports.js';
+import { TOKEN_VARIABLES } from './published.js';
 import { SetVariableController } from './set-variable/set-variable.controller.js';
 import { SetVariableHandler } from './set-variable/set-variable.handler.js';
+import { TokenHashes } from './token-hashes.js';
 import { type VariablesView } from './variables-view.js';
 
 export interface VariablesPorts {
@@ -21,9 +23,12 @@ export interface VariablesPorts {
   readonly resourceLimits?: VariableLimits;
 }
 
+/** Global, because it publishes TOKEN_VARIABLES to the context of workflows. */
+@Global()
 @Module({
   controllers: [ListVariablesController, SetVariableController, DeleteVariableController],
-  providers: [SetVariableHandler, DeleteVariableHandler],
+  providers: [SetVariableHandler, DeleteVariableHandler, { provide: TOKEN_VARIABLES, useClass: TokenHashes }],
+  exports: [TOKEN_VARIABLES],
 })
 export class VariablesModule {
   static forRoot(ports: VariablesPorts): DynamicModule {

@@ -5,10 +5,12 @@ import { type ConfigureHttpOptions } from '#libs/http/configure-http.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { itemsOf } from '#libs/http/testing/replies.js';
 import { RevisionConflict } from '#libs/kernel/event-store.js';
-import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
+import { tokenMatches } from '#libs/kernel/token-hash.js';
 import { VariableCleanUpReactor } from './clean-up/variable-clean-up.reactor.js';
 import { variableId } from './domain/variable.js';
+import { TokenHashes } from './token-hashes.js';
 import { VariablesModule } from './variables.module.js';
 import { VariablesView } from './variables-view.js';
 
@@ -25,6 +27,14 @@ const caller = (userId: string, more: Partial<Caller> = {}): Caller => ({
   workspaceIds: ['o_1'],
   isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
   ...more,
+});
+
+const contextOf = (commandId: string): CommandContext => ({
+  commandId,
+  correlationId: 'c',
+  causationId: 'c',
+  actor: { userId: 'u_1', apiKeyId: 'key_1' },
+  workspaceId: 'o_1',
 });
 
 const world = async () => {
@@ -164,6 +174,57 @@ describe('variables of a workspace', () => {
     expect((await set('A', 'y', 'other')).status).toBe(403);
     expect((await call('delete', `${PATH}/A`, 'other')).status).toBe(403);
     expect((await call('delete', '/v1/workspaces/o_2/variables/A', 'other')).status).toBe(404);
+  });
+
+  // docs/reference/workflows.md#trigger-token
+  it('of which a hash is kept tell it to processes without a vault, and no reply shows it', async () => {
+    const { plane, view, call, set } = await world();
+    const hashes = new TokenHashes(plane.handleCommand, plane.vault, plane.ports().clock);
+    const keep = (name: string, commandId: string) => hashes.keepHash(name, contextOf(commandId));
+    const isToken = (name: string, token: string): boolean => {
+      const hash = view.hashOf('o_1', name);
+      return hash !== undefined && tokenMatches(hash, token);
+    };
+    await set('A', 'first-token');
+    expect(view.hashOf('o_1', 'A')).toBeUndefined();
+    await keep('A', 'one');
+    await keep('A', 'two');
+    await keep('LATER', 'three');
+    await plane.idle();
+    expect([isToken('A', 'first-token'), isToken('A', 'other-token')]).toEqual([true, false]);
+    expect(await plane.eventsOf(`variable-${variableId('o_1', 'A')}`)).toHaveLength(2);
+    expect(view.hashOf('o_1', 'LATER')).toBeUndefined();
+    const version = view.versionOf('o_1');
+    await set('A', 'second-token');
+    await set('LATER', 'third-token');
+    expect([isToken('A', 'first-token'), isToken('A', 'second-token'), isToken('LATER', 'third-token')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(view.versionOf('o_1')).not.toBe(version);
+    await set('A', 'short');
+    await call('delete', `${PATH}/LATER`);
+    expect([view.hashOf('o_1', 'A'), view.hashOf('o_1', 'LATER')]).toEqual([undefined, undefined]);
+    await set('LATER', 'fourth-token');
+    expect(isToken('LATER', 'fourth-token')).toBe(true);
+  });
+
+  it('get the hash of the value that they have when it is written', async () => {
+    const { plane, view, set } = await world();
+    await set('A', 'first-token');
+    const vault = {
+      // Another request changes the value between its reading and the event.
+      get: async (ref: string, workspaceId: string) => {
+        const value = await plane.vault.get(ref, workspaceId);
+        if (value === 'first-token') await set('A', 'second-token');
+        return value;
+      },
+    };
+    await new TokenHashes(plane.handleCommand, vault, plane.ports().clock).keepHash('A', contextOf('one'));
+    await plane.idle();
+    const hash = view.hashOf('o_1', 'A');
+    expect(hash && [tokenMatches(hash, 'first-token'), tokenMatches(hash, 'second-token')]).toEqual([false, true]);
   });
 
   it('have a version that changes with each change', async () => {

@@ -171,7 +171,9 @@ export class DefinitionChecks {
     const { workspaceId } = context;
     checkShape(limitedTo(DEFINITION_AND_BESIDE, this.limits), definition, [], found);
     const isSource = (id: string): boolean => this.references.isSource(id, workspaceId);
-    checkRules(definition, { isSource, isPinned: (uses) => pinOf(before, uses) !== undefined }, found);
+    const isVariable = (name: string): boolean => this.references.isVariable(name, workspaceId);
+    const isPinned = (uses: string): boolean => pinOf(before, uses) !== undefined;
+    checkRules(definition, { isSource, isVariable, isPinned }, found);
     checkTimers(definition, this.props, workspaceId, found);
     for (const { path, code, message } of this.emitterFaults(definition, context)) found.error(path, code, message);
     const components = await this.components.check(definition, context, found, before);

@@ -5,10 +5,11 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
 import { sameJson } from '#libs/kernel/same-json.js';
+import { newTokenHash, tokenMatches } from '#libs/kernel/token-hash.js';
 import { BLOBS, CLOCK, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { bearerMatches, newBearerAuth } from './bearer-token.js';
+import { TOKEN_VARIABLES, type TokenVariables } from '#libs/variables/published.js';
 import { DefinitionChecks, type CheckedDefinition, type GivenDefinition } from './definition-checks.js';
 import { type JsonObject } from './domain/check-shape.js';
 import { plainDefinition } from './domain/plain-definition.js';
@@ -16,6 +17,7 @@ import { settingsOf } from './domain/settings.js';
 import { type PinnedComponent, type StoredVersion } from './domain/stored-version.js';
 import { planTriggers, restorable, type TriggerRequest } from './domain/triggers.js';
 import { type Deployment, type WorkflowRecord } from './domain/workflow.js';
+import { stepOf } from './external-ids.js';
 import { StepPlans } from './plan-steps.js';
 import { type SourcesPlan, TriggerSources } from './trigger-sources.js';
 import { TRIGGER_REFERENCES, type TriggerReferences } from './ports.js';
@@ -67,6 +69,7 @@ export class Deployments {
     private readonly stepPlans: StepPlans,
     private readonly triggerSources: TriggerSources,
     @Inject(TRIGGER_REFERENCES) private readonly references: TriggerReferences,
+    @Inject(TOKEN_VARIABLES) private readonly variables: TokenVariables,
     @Inject(BLOBS) private readonly blobs: BlobStore,
     @Inject(VAULT) private readonly vault: Vault,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -174,8 +177,8 @@ export class Deployments {
       workflowId,
       newKey: () => `e${randomKey(15)}`,
       newSourceId: () => newId('dc', this.clock.now()),
-      newAuth: newBearerAuth,
-      matches: bearerMatches,
+      newHash: newTokenHash,
+      matches: tokenMatches,
       now: this.clock.now(),
     };
   }
@@ -193,6 +196,7 @@ export class Deployments {
     const { definition, triggers, steps, components, storedSources: sources, secrets, restoredFrom } = planned;
     await planned.keep();
     for (const { ref, text } of secrets) await this.vault.put(ref, context.workspaceId, text);
+    for (const name of tokenVariables(triggers)) await this.variables.keepHash(name, stepOf(context));
     const deploymentId = newId('d', this.clock.now());
     const settings = settingsOf(definition);
     const deployed = { workflowId, deploymentId, version, settings, steps };
@@ -225,6 +229,14 @@ export const readVersion = async (blobs: Pick<BlobStore, 'get'>, hash: string): 
   if (text === undefined) throw new Error(`the blob ${hash} of a version is missing`);
   return JSON.parse(text) as StoredVersion;
 };
+
+/** Variables whose values are tokens of these triggers. */
+const tokenVariables = (triggers: readonly WorkflowTrigger[]): ReadonlySet<string> =>
+  new Set(
+    triggers.flatMap((trigger) =>
+      trigger.kind === 'http' && trigger.auth !== null && 'variable' in trigger.auth ? [trigger.auth.variable] : [],
+    ),
+  );
 
 const secretRefsOf = (steps: readonly DeployedStep[]): readonly string[] =>
   steps.flatMap(({ definition }) =>

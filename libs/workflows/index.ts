@@ -1,4 +1,3 @@
-export { bearerMatches } from './bearer-token.js';
 export { workflowsContext } from './context.js';
 export { type DefinitionReader } from './ports.js';
 export { workflowChanges } from './workflow-changes.js';

@@ -35,6 +35,7 @@ export const DEFINITION_READER = Symbol('DefinitionReader');
 /** What triggers refer to. */
 export interface TriggerReferences {
   isSource(id: string, workspaceId: string): boolean;
+  isVariable(name: string, workspaceId: string): boolean;
   /** Errors with which a subscription would be refused, with its parameter in `details.field`. */
   emissionFaults(
     emission: { readonly emitterId: string; readonly eventName: string; readonly filter: unknown },

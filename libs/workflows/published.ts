@@ -1,6 +1,7 @@
 /** Published contract of the workflows context: its events, and what a run needs of a workflow. */
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type Actor } from '#libs/kernel/events.js';
+import { type TokenHash } from '#libs/kernel/token-hash.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type RetryPolicy } from '#libs/workflow-runs/run-plan.js';
 
@@ -24,11 +25,8 @@ export interface WorkflowSettings {
   readonly publicSse: boolean;
 }
 
-/** A token is stored as its SHA-256 with a salt (bearer-token.ts), so that ingress needs no vault. */
-export interface BearerAuth {
-  readonly salt: string;
-  readonly keyHash: string;
-}
+/** A token is stored as a hash, so that ingress needs no vault. The context of variables keeps that of a variable. */
+export type BearerAuth = TokenHash | { readonly variable: string };
 
 export interface StaticResponse {
   readonly status: number;

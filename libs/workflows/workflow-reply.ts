@@ -16,10 +16,10 @@ import {
 } from '#libs/http/reply-schema.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
-import { SECRET_MASK } from '#libs/sources/published.js';
 import { type JsonObject } from './domain/check-shape.js';
 import { objectIn, stepsOf, textIn } from './domain/definition-rules.js';
 import { type StoredVersion } from './domain/stored-version.js';
+import { shownToken } from './domain/triggers.js';
 import { type WorkflowRecord } from './domain/workflow.js';
 import { type HeardEvents, type VersionEntry } from './ports.js';
 import { type DeployedStep, type TimerTrigger, type WorkflowSettings, type WorkflowTrigger } from './published.js';
@@ -215,7 +215,7 @@ const shownTrigger = (
         custom_response: trigger.response === 'custom',
         response: trigger.response,
         ...(trigger.staticResponse === null ? {} : { static_response: trigger.staticResponse }),
-        auth: trigger.auth === null ? { type: 'none' } : { type: 'bearer', token: SECRET_MASK },
+        auth: trigger.auth === null ? { type: 'none' } : { type: 'bearer', token: shownToken(trigger.auth) },
       };
     case 'event': {
       const { kind: type, name, subscriptionId: id, emitterId: emitter_id, eventName: event_name, filter } = trigger;

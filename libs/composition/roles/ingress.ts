@@ -9,10 +9,11 @@ import { type WorkInFlight } from '#libs/ingress/pressure-gate.js';
 import { RateLimit } from '#libs/ingress/rate-limit.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { pressureGate, pressureSettings } from '#libs/ingress/pressure-settings.js';
+import { tokenMatches } from '#libs/kernel/token-hash.js';
 import { executionNamedBy } from '#libs/runner/workflow/run-token.js';
 import { askRunner } from '#libs/runner/workflow/steering-over-log.js';
 import { isWaitOver } from '#libs/workflow-history/index.js';
-import { bearerMatches, type WorkflowsView } from '#libs/workflows/index.js';
+import { type Views } from '../contexts.js';
 import { quotaKeeper, withinQuotas } from '../quotas.js';
 import { type Room, type RoleProcess } from './role-process.js';
 
@@ -42,7 +43,7 @@ export const startIngressRole = (own: RoleProcess, options: IngressRoleOptions):
   const intake = intakeOf(own, options);
   const endpoints = new Ingress({
     ...intake,
-    endpoint: (key) => plane.views.sources.endpoint(key) ?? triggerTarget(plane.views.workflows, key),
+    endpoint: (key) => plane.views.sources.endpoint(key) ?? triggerTarget(plane.views, key),
     log: plane.engines.log,
     topics,
     relay,
@@ -103,10 +104,14 @@ const intakeOf = (
 /** A run may wait for its turn and for its steps before it responds. */
 const REPLY_MARGIN_MS = 5_000;
 
-const triggerTarget = (workflows: WorkflowsView, key: string): EndpointTarget | undefined => {
+const triggerTarget = (
+  { workflows, variables }: Pick<Views, 'workflows' | 'variables'>,
+  key: string,
+): EndpointTarget | undefined => {
   const endpoint = workflows.endpoint(key);
   if (!endpoint) return undefined;
   const { workflowId, workspaceId, triggerId, triggerName, response, staticResponse, auth } = endpoint;
+  const hash = auth !== null && 'variable' in auth ? variables.hashOf(workspaceId, auth.variable) : auth;
   const seconds = workflows.find(workflowId)?.settings.timeoutSeconds ?? 30;
   return {
     sourceId: workflowId,
@@ -118,7 +123,8 @@ const triggerTarget = (workflows: WorkflowsView, key: string): EndpointTarget | 
       name: triggerName,
       staticResponse,
       replyTimeoutMs: seconds * 1_000 + REPLY_MARGIN_MS,
-      ...(auth ? { admits: (token: string) => bearerMatches(auth, token) } : {}),
+      // Without its variable the address admits nobody.
+      ...(auth ? { admits: (token: string) => hash !== undefined && hash !== null && tokenMatches(hash, token) } : {}),
     },
   };
 };

@@ -1,17 +1,35 @@
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type IdPrefix, derivedId, shownId } from '#libs/kernel/ids.js';
+import { type TokenHash } from '#libs/kernel/token-hash.js';
 import { type VariableEvent } from '../published.js';
 
 export type VariableCommand =
-  | { readonly type: 'set'; readonly name: string; readonly valueRef: string; readonly now: number }
-  | { readonly type: 'delete'; readonly name: string; readonly now: number };
+  | {
+      readonly type: 'set';
+      readonly name: string;
+      readonly valueRef: string;
+      /** Hash of the value. Null for one that cannot be a token. */
+      readonly hash: TokenHash | null;
+      readonly now: number;
+    }
+  | { readonly type: 'delete'; readonly name: string; readonly now: number }
+  | {
+      readonly type: 'keep_hash';
+      readonly name: string;
+      /** The value that was hashed. Nothing happens when the variable has another one. */
+      readonly valueRef: string | null;
+      readonly hash: TokenHash | null;
+      readonly now: number;
+    };
 
-/** Null for a variable that does not exist. */
+/** Null for a variable that does not exist and of which no hash is kept. */
 export type VariableState = {
   readonly name: string;
-  readonly valueRef: string;
+  /** Null for a variable that does not exist. */
+  readonly valueRef: string | null;
   readonly updatedAt: number;
+  readonly isHashed: boolean;
 } | null;
 
 export const ID_PREFIX: IdPrefix = 'var';
@@ -28,23 +46,35 @@ export const variable: Decider<VariableCommand, VariableEvent, VariableState> = 
     switch (command.type) {
       case 'set': {
         checkName(name);
-        const { valueRef } = command;
-        return [{ type: 'VariableSet', data: { name, valueRef, replacedRef: state?.valueRef ?? null, setAt: now } }];
+        const { valueRef, hash } = command;
+        const kept = state?.isHashed === true && hash !== null ? { hash } : {};
+        const replacedRef = state?.valueRef ?? null;
+        return [{ type: 'VariableSet', data: { name, valueRef, replacedRef, ...kept, setAt: now } }];
       }
       case 'delete':
-        if (!state) throw variableNotFound(name);
+        if (!state || state.valueRef === null) throw variableNotFound(name);
         return [{ type: 'VariableDeleted', data: { name, replacedRef: state.valueRef, deletedAt: now } }];
+      case 'keep_hash':
+        if (state?.isHashed === true || (state?.valueRef ?? null) !== command.valueRef) return [];
+        return [{ type: 'VariableHashed', data: { name, hash: command.hash, hashedAt: now } }];
     }
   },
 
-  evolve(_, event): VariableState {
+  evolve(state, event): VariableState {
+    const isHashed = state?.isHashed ?? false;
     switch (event.type) {
       case 'VariableSet': {
         const { name, valueRef, setAt } = event.data;
-        return { name, valueRef, updatedAt: setAt };
+        return { name, valueRef, updatedAt: setAt, isHashed };
       }
-      case 'VariableDeleted':
-        return null;
+      case 'VariableDeleted': {
+        const { name, deletedAt } = event.data;
+        return isHashed ? { name, valueRef: null, updatedAt: deletedAt, isHashed } : null;
+      }
+      case 'VariableHashed': {
+        const { name, hashedAt } = event.data;
+        return { ...(state ?? { name, valueRef: null, updatedAt: hashedAt }), isHashed: true };
+      }
     }
   },
 };
@@ -80,6 +110,13 @@ export const checkValue = (value: string): void => {
     { field: 'value', limit: MAX_VALUE_BYTES, actual: bytes },
   );
 };
+
+/** What a literal token may be (docs/reference/workflows.md#trigger-token). */
+const TOKEN = /^[\x21-\x7e]{8,512}$/;
+
+/** Hash of a value. Null for a value that cannot be a token. */
+export const hashOfValue = (value: string, hashed: (token: string) => TokenHash): TokenHash | null =>
+  TOKEN.test(value) ? hashed(value) : null;
 
 const variableNotFound = (name: string): DomainError =>
   new DomainError('variable.not_found', `the workspace has no variable ${shownId(name)}`, { name: shownId(name) });

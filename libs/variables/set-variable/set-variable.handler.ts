@@ -6,9 +6,10 @@ import { type Position } from '#libs/kernel/events.js';
 import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { mustHaveRoom, RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
+import { newTokenHash } from '#libs/kernel/token-hash.js';
 import { CLOCK, HANDLE_COMMAND, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { checkName, checkValue, variable, variableId } from '../domain/variable.js';
+import { checkName, checkValue, hashOfValue, variable, variableId } from '../domain/variable.js';
 import { type VariableLimits } from '../limits.js';
 import { VARIABLES } from '../ports.js';
 import { type VariablesView } from '../variables-view.js';
@@ -56,7 +57,7 @@ export class SetVariableHandler implements ICommandHandler<SetVariable> {
     const now = this.clock.now();
     const valueRef = newId('sec', now);
     await this.vault.put(valueRef, workspaceId, value);
-    const command = { type: 'set', name, valueRef, now } as const;
+    const command = { type: 'set', name, valueRef, hash: hashOfValue(value, newTokenHash), now } as const;
     try {
       const { position } = await this.handleCommand(variable, variableId(workspaceId, name), command, context);
       return { updatedAt: now, position };

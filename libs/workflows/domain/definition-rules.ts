@@ -1,6 +1,7 @@
 import { type JsonObject } from './check-shape.js';
 import { MAX_FILES_BYTES, MAX_STEPS, SCHEMAS } from './definition-shape.js';
 import { type Findings, type Path } from './findings.js';
+import { isWrongVariable, variableOfToken } from './token-variable.js';
 import { readUses } from './uses.js';
 
 /** True under the schema of imported files, whose references into another installation are only warnings. */
@@ -9,6 +10,8 @@ export const isImport = (definition: JsonObject): boolean => definition['schema'
 export interface KnownHere {
   /** Whether a source with this id exists in the workspace. */
   readonly isSource: (id: string) => boolean;
+  /** Whether the workspace has a variable of this name. */
+  readonly isVariable: (name: string) => boolean;
   /** Whether a step of the version in force has this `uses`. */
   readonly isPinned: (uses: string) => boolean;
 }
@@ -23,7 +26,7 @@ export const checkRules = (definition: JsonObject, known: KnownHere, found: Find
   const triggers = triggersOf(definition);
   checkUnique(triggers, 'triggers', 'name', found);
   for (const [i, trigger] of triggers) {
-    checkTrigger(trigger, ['triggers', i], found);
+    checkTrigger(trigger, ['triggers', i], known, found);
     checkTriggerId(trigger, ['triggers', i], { isImport: isImport(definition), isSource: known.isSource }, found);
   }
   const steps = stepsOf(definition);
@@ -78,9 +81,15 @@ const checkUnique = (list: readonly Indexed[], where: string, key: string, found
   }
 };
 
-const checkTrigger = (trigger: JsonObject, path: Path, found: Findings): void => {
+const checkTrigger = (
+  trigger: JsonObject,
+  path: Path,
+  { isVariable }: Pick<KnownHere, 'isVariable'>,
+  found: Findings,
+): void => {
   switch (trigger['type'] ?? (has(trigger, 'id') ? 'source' : undefined)) {
     case 'http':
+      checkToken(textIn(objectIn(trigger, 'auth'), 'token') ?? '', [...path, 'auth', 'token'], isVariable, found);
       return checkHttp(trigger, path, found);
     case 'timer':
       return checkOneOf(trigger, ['cron', 'interval_seconds'], path, found);
@@ -117,6 +126,22 @@ const checkHttp = (trigger: JsonObject, path: Path, found: Findings): void => {
       [...path, 'auth', 'token'],
       isBearer ? 'required' : 'conflict',
       isBearer ? 'token is required by type: bearer' : 'token needs type: bearer',
+    );
+};
+
+const checkToken = (token: string, path: Path, isVariable: KnownHere['isVariable'], found: Findings): void => {
+  if (isWrongVariable(token))
+    found.error(
+      path,
+      'format',
+      'a token that begins with {{ must be exactly {{process.env.NAME}}, with the name of a variable of the workspace',
+    );
+  const variable = variableOfToken(token);
+  if (variable !== undefined && !isVariable(variable))
+    found.warn(
+      path,
+      'variable_not_found',
+      `the workspace has no variable ${variable}: the address refuses every request until it has`,
     );
 };
 

@@ -13,7 +13,7 @@ const CODE_CHARS = 1024 * 1024;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const NAMESPACE = /^[A-Za-z_$][A-Za-z0-9_$]{0,63}$/;
 const RESERVED = ['trigger', '__proto__', 'constructor', 'prototype'];
-const VISIBLE_ASCII_OR_VARIABLE = /^(?:[\x21-\x7e]{8,512}|\{\{process\.env\.[A-Za-z_][A-Za-z0-9_]*\}\})$/;
+const VISIBLE_ASCII = /^[\x21-\x7e]{8,512}$/;
 /** Anything else could end the header and begin another. */
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const NEXT = 'this server does not run it yet';
@@ -89,7 +89,7 @@ const triggers: Shape = {
         object({
           type: field(choice('none', 'bearer'), 'How callers identify themselves', { required: true }),
           token: field(
-            text(512, { pattern: VISIBLE_ASCII_OR_VARIABLE }),
+            text(512, { pattern: VISIBLE_ASCII }),
             '8 to 512 visible ASCII characters, or exactly `{{process.env.NAME}}`',
           ),
         }),

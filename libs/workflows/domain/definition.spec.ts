@@ -27,7 +27,11 @@ const LIMITS = { workflowMemoryMb: 300 };
 const check = (given: JsonObject, strict = false): Findings => {
   const found = new Findings(strict);
   checkShape(limitedTo(DEFINITION, LIMITS), given, [], found);
-  checkRules(given, { isSource: (id) => id === 'dc_known', isPinned: () => false }, found);
+  checkRules(
+    given,
+    { isSource: (id) => id === 'dc_known', isVariable: (name) => name === 'TOKEN', isPinned: () => false },
+    found,
+  );
   return found;
 };
 const errorsOf = (given: JsonObject): string[] =>
@@ -168,6 +172,13 @@ describe('a definition', () => {
     ['triggers[0].auth.token required', trigger({ type: 'http', auth: { type: 'bearer' } }), false],
     ['triggers[0].auth.token conflict', trigger({ type: 'http', auth: { type: 'none', token: '12345678' } }), false],
     ['triggers[0].auth.token format', trigger({ type: 'http', auth: { type: 'bearer', token: '1234567' } }), true],
+    ...['{{process.env.NODE_TOKEN}}', '{{process.env.}}', '{{process.env.TOKEN}}x', '{{TOKEN}}x'].map(
+      (token): [string, JsonObject, boolean] => [
+        'triggers[0].auth.token format',
+        trigger({ type: 'http', auth: { type: 'bearer', token } }),
+        false,
+      ],
+    ),
     ['triggers[0].interval_seconds range', trigger({ type: 'timer', interval_seconds: 14 }), true],
     [
       'triggers[0].interval_seconds conflict',
@@ -229,6 +240,10 @@ describe('a definition', () => {
     ['steps[0].nmae unknown_key', step({ nmae: 'x' })],
     ['stps unknown_key', definition({ stps: [] })],
     ['__proto__ unknown_key', JSON.parse('{"name":"w","__proto__":{"x":1}}') as JsonObject],
+    [
+      'triggers[0].auth.token variable_not_found',
+      trigger({ type: 'http', auth: { type: 'bearer', token: '{{process.env.GONE}}' } }),
+    ],
     ['triggers[0].id imported_trigger', trigger({ id: 'hi_ZbHvJ98' })],
     ['triggers[0].id trigger_ignored', trigger({ id: 'ti_ZbHvJ98' })],
     ['triggers[0].id trigger_ignored', trigger({ id: 'ei_ZbHvJ98' })],

@@ -16,10 +16,7 @@ export const expressionTexts = (definition: JsonObject): readonly TextAt[] =>
       const text = textIn(step, key);
       return text === undefined ? [] : [{ path: [...path, key], form: 'expression' as const, text }];
     });
-    return [
-      ...single,
-      ...templatesIn(objectIn(step, 'props'), [...path, 'props']),
-    ];
+    return [...single, ...templatesIn(objectIn(step, 'props'), [...path, 'props'])];
   });
 
 /** Texts in lists and objects count, and keys do not. */

@@ -99,7 +99,7 @@ describe('triggers', () => {
     before: [],
     newSourceId: () => 'dc_1',
     newKey: () => `e${keys++}`,
-    newAuth: (token) => ({ salt: 's', keyHash: `hash of ${token}` }),
+    newHash: (token) => ({ salt: 's', keyHash: `hash of ${token}` }),
     matches: ({ keyHash }, token) => keyHash === `hash of ${token}`,
     now: 1_000,
   };
@@ -179,14 +179,20 @@ describe('triggers', () => {
     expect(planOf([http()], first.triggers).triggers).toEqual([{ ...first.triggers[0], auth: null }]);
   });
 
-  it.each([
-    ['********', 'format'],
-    ['{{process.env.TOKEN}}', 'unsupported'],
-  ])('are refused with the token %s', (token, code) =>
-    expect(planOf([{ type: 'manual' }, { type: 'http', auth: { type: 'bearer', token } }]).faults).toMatchObject([
-      { path: ['triggers', 1, 'auth', 'token'], code },
-    ]),
-  );
+  it('show the variable of a token, and keep it when the mask is given', () => {
+    const http = (token: string): object => ({ type: 'http', auth: { type: 'bearer', token } });
+    const first = planOf([http('{{process.env.TOKEN}}'), http('secret')]);
+    expect(first.definition['triggers']).toEqual([http('{{process.env.TOKEN}}'), http('********')]);
+    expect(first.triggers[0]).toMatchObject({ auth: { variable: 'TOKEN' } });
+    const masked = planOf([http('********'), http('********')], first.triggers);
+    expect([masked.definition, masked.triggers]).toEqual([first.definition, first.triggers]);
+    expect(planOf([http('secret')], first.triggers).triggers[0]).toMatchObject({ auth: { keyHash: 'hash of secret' } });
+  });
+
+  it('are refused with a mask in the place of no token', () =>
+    expect(
+      planOf([{ type: 'manual' }, { type: 'http', auth: { type: 'bearer', token: '********' } }]).faults,
+    ).toMatchObject([{ path: ['triggers', 1, 'auth', 'token'], code: 'format' }]));
 
   it('that tick keep the place of their ticks while their schedule stays', () => {
     const every = { type: 'timer', interval_seconds: 60 };

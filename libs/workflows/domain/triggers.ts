@@ -1,4 +1,5 @@
 import { derivedId } from '#libs/kernel/ids.js';
+import { type TokenHash } from '#libs/kernel/token-hash.js';
 import { SECRET_MASK } from '#libs/sources/published.js';
 import {
   type BearerAuth,
@@ -13,6 +14,7 @@ import { type JsonObject } from './check-shape.js';
 import { objectIn, textIn, triggersOf } from './definition-rules.js';
 import { type FaultCode, type Path } from './findings.js';
 import { numberIn } from './settings.js';
+import { tokenOfVariable, variableOfToken } from './token-variable.js';
 
 /** A source that a trigger asks the workflow to deploy. */
 export interface WantedTriggerSource {
@@ -29,7 +31,7 @@ export interface WantedTriggerSource {
 export interface TriggerPlan {
   readonly triggers: readonly WorkflowTrigger[];
   readonly sources: readonly WantedTriggerSource[];
-  /** The definition with masks in the place of tokens. */
+  /** The definition with masks in the place of tokens. The name of a variable is no secret. */
   readonly definition: JsonObject;
   readonly faults: readonly { readonly path: Path; readonly code: FaultCode; readonly message: string }[];
 }
@@ -43,8 +45,8 @@ export interface TriggerRequest {
   readonly before: readonly WorkflowTrigger[];
   readonly newKey: () => string;
   readonly newSourceId: () => string;
-  readonly newAuth: (token: string) => BearerAuth;
-  readonly matches: (auth: BearerAuth, token: string) => boolean;
+  readonly newHash: (token: string) => TokenHash;
+  readonly matches: (hash: TokenHash, token: string) => boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -60,8 +62,7 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
         const before = request.before.find((each) => each.kind === 'http' && each.name === name);
         const planned = planHttp(trigger, name, before?.kind === 'http' ? before : undefined, request);
         if (typeof planned !== 'string') return [planned];
-        const code = planned === NO_VARIABLE ? 'unsupported' : 'format';
-        faults.push({ path: ['triggers', i, 'auth', 'token'], code, message: planned });
+        faults.push({ path: ['triggers', i, 'auth', 'token'], code: 'format', message: planned });
         return [];
       }
       case 'timer':
@@ -92,7 +93,7 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
     }
   });
   faults.push(...goneEmitters(triggers, request.before));
-  return { triggers, sources, faults, definition: withMasks(definition) };
+  return { triggers, sources, faults, definition: withMasks(definition, triggers) };
 };
 
 /**
@@ -167,20 +168,17 @@ const planListening = (
   };
 };
 
-const NO_VARIABLE = 'this server does not take tokens from variables yet';
-
 /** The trigger, or what is wrong with its token. */
 const planHttp = (
   trigger: JsonObject,
   name: string,
   before: HttpTrigger | undefined,
-  { workflowId, newKey, newAuth, matches }: TriggerRequest,
+  { workflowId, newKey, newHash, matches }: TriggerRequest,
 ): HttpTrigger | string => {
   const token = textIn(objectIn(trigger, 'auth'), 'token');
   const known = before?.auth ?? null;
-  if (token?.startsWith('{{') === true) return NO_VARIABLE;
   if (token === SECRET_MASK && known === null) return `the mask ${SECRET_MASK} was given, but no token is stored`;
-  const isKept = token === SECRET_MASK || (token !== undefined && known !== null && matches(known, token));
+  const variable = token === undefined ? undefined : variableOfToken(token);
   const fixed = objectIn(trigger, 'static_response');
   const response = (textIn(trigger, 'response') ?? 'default') as HttpTrigger['response'];
   return {
@@ -197,9 +195,17 @@ const planHttp = (
             body: textIn(fixed, 'body') ?? '',
           }
         : null,
-    auth: token === undefined ? null : isKept ? known : newAuth(token),
+    auth:
+      token === undefined
+        ? null
+        : variable === undefined
+          ? (keptOf(known, token, matches) ?? newHash(token))
+          : { variable },
   };
 };
+
+const keptOf = (known: BearerAuth | null, token: string, matches: TriggerRequest['matches']): BearerAuth | undefined =>
+  known !== null && (token === SECRET_MASK || ('salt' in known && matches(known, token))) ? known : undefined;
 
 /** The triggers, with the names of those that have none given. */
 export const namedTriggers = (
@@ -221,11 +227,16 @@ const freeName = (type: string, taken: ReadonlySet<string>): string => {
   return name;
 };
 
-const withMasks = (definition: JsonObject): JsonObject => {
+const withMasks = (definition: JsonObject, planned: readonly WorkflowTrigger[]): JsonObject => {
   if (definition['triggers'] === undefined) return definition;
-  const triggers = triggersOf(definition).map(([, trigger]) => {
+  const triggers = namedTriggers(definition).map(([, trigger, name]) => {
     const auth = objectIn(trigger, 'auth');
-    return textIn(auth, 'token') === undefined ? trigger : { ...trigger, auth: { ...auth, token: SECRET_MASK } };
+    if (textIn(auth, 'token') === undefined) return trigger;
+    const plan = planned.find((each) => each.kind === 'http' && each.name === name);
+    return { ...trigger, auth: { ...auth, token: shownToken(plan?.kind === 'http' ? plan.auth : null) } };
   });
   return { ...definition, triggers };
 };
+
+export const shownToken = (auth: BearerAuth | null): string =>
+  auth !== null && 'variable' in auth ? tokenOfVariable(auth.variable) : SECRET_MASK;

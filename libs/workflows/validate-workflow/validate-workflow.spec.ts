@@ -55,6 +55,7 @@ const worldOf = ({
   };
   const references: TriggerReferences = {
     isSource: (id) => id === 'dc_known',
+    isVariable: () => false,
     emissionFaults: ({ emitterId, eventName }) => [
       ...(emitterId === 'dc_known' ? [] : [new DomainError('emitter.not_found', 'no', { field: 'emitter_id' })]),
       ...(eventName === 'bad' ? [new DomainError('subscription.invalid_channel', 'no', { field: 'event_name' })] : []),
