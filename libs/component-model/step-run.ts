@@ -10,6 +10,9 @@ export const MAX_EXPORTS = 1_000;
 /** Messages that one step may send. */
 export const MAX_SENDS = 100;
 
+/** UTF-8 bytes of the prefix of an object. A key has 1,024, and `/yyyy/mm/dd/<uuid>.json` follows the prefix. */
+export const MAX_PREFIX_BYTES = 971;
+
 /** Workflows that one step may start. */
 export const MAX_TRIGGERS = 100;
 

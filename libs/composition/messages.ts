@@ -1,8 +1,11 @@
 import { type EmailPorts } from '#libs/delivery/message-email.js';
+import { type ObjectPorts } from '#libs/delivery/message-object.js';
 import { startMessageWorker } from '#libs/delivery/message-worker.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { MailRefused } from '#libs/mail/mailer.js';
 import { type UserDoc, usersProjection } from '#libs/tenancy/index.js';
+import { openBucket } from './buckets.js';
+import { openOperatorEgress } from './egress.js';
 import { mailerOf } from './emails.js';
 import { type RoleProcess } from './roles/role-process.js';
 
@@ -21,11 +24,32 @@ export const startMessages = async (
   const { log, due } = engines;
   const exists = (workflowId: string): boolean => views.workflows.find(workflowId) !== undefined;
   const email = emailPorts(own, publicUrl);
-  const worker = await startMessageWorker({ log, due, topics, exists, tables, dispatcher, email, clock, logger });
+  const objects = objectPorts(own);
+  const worker = await startMessageWorker({
+    log,
+    due,
+    topics,
+    exists,
+    tables,
+    dispatcher,
+    email,
+    objects,
+    clock,
+    logger,
+  });
   closing('messages', () => worker.close());
   metrics.sampled('sluice_messages_waiting', 'Messages of workflows in the lanes of this process, not yet sent', () =>
     worker.backlog(),
   );
+};
+
+/** Undefined when this server opens no bucket. */
+const objectPorts = ({ config, logger, closing }: RoleProcess): ObjectPorts | undefined => {
+  if (config.s3.length === 0) return undefined;
+  const egress = openOperatorEgress(config, logger);
+  closing('connections to buckets', () => egress.close());
+  const bucketOf: ObjectPorts['bucketOf'] = (bucket, workspaceId) => openBucket(config, bucket, workspaceId);
+  return { bucketOf, dispatcher: egress.dispatcher, logger };
 };
 
 /** Undefined when this server has no mail server. */

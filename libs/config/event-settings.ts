@@ -134,7 +134,7 @@ export const webhooks = {
     allowed: 'an http or https URL without path, with user and password if need be',
     accept: (given) => (proxyServerOf(given) === undefined ? undefined : given),
     sentence:
-      'HTTP proxy for webhooks, components, URLs given by users and npm packages, plain HTTP included. It must allow CONNECT to the ports that they use. What they may reach stays the same. The name in small letters counts too.',
+      'HTTP proxy for webhooks, components, URLs given by users, npm packages and object storage, plain HTTP included. It must allow CONNECT to the ports that they use. What they may reach stays the same. The name in small letters counts too.',
   }),
   egressNoProxy: list({
     name: 'NO_PROXY',

@@ -1,4 +1,5 @@
 import { flag, httpUrl, integer, list, optionalText, text, type Setting } from './setting.js';
+import { workspaceIds } from './workspace-ids.js';
 
 const PACKAGES = 'npm packages';
 
@@ -19,7 +20,6 @@ const SCOPE = /^@[a-z0-9~-][a-z0-9._~-]*$/;
 const HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const WORKSPACE = /^[A-Za-z0-9_-]{1,64}$/;
 const DENIED = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:@[\w.^~<>=*+|-]+)?$/i;
 const KEYS = ['registry', 'token', 'token_variable', 'tarball_hosts', 'workspaces'];
 
@@ -44,7 +44,8 @@ const scopeOf = (scope: string, given: unknown): ScopeSetting => {
   if (token !== undefined && token_variable !== undefined)
     throw new WrongScope(`${scope} has token and token_variable: give one of them`);
   if (!isTexts(tarball_hosts, HOST)) throw new WrongScope(`tarball_hosts of ${scope} is no list of hosts`);
-  if (workspaces !== '*' && !isTexts(workspaces, WORKSPACE))
+  const usableIn = workspaceIds(workspaces);
+  if (usableIn === undefined)
     throw new WrongScope(`workspaces of ${scope} is neither a list of workspace ids nor "*" for all`);
   return {
     scope,
@@ -52,7 +53,7 @@ const scopeOf = (scope: string, given: unknown): ScopeSetting => {
     token: token ?? null,
     tokenVariable: token_variable ?? null,
     tarballHosts: tarball_hosts,
-    workspaces: workspaces === '*' ? null : workspaces,
+    workspaces: usableIn,
   };
 };
 

@@ -1,3 +1,4 @@
+import { buckets } from './bucket-settings.js';
 import { engines } from './engine-settings.js';
 import { events, webhooks } from './event-settings.js';
 import { limits } from './limit-settings.js';
@@ -17,6 +18,7 @@ export const SETTINGS = {
   ...events,
   ...webhooks,
   ...mail,
+  ...buckets,
   ...engines,
 } as const;
 

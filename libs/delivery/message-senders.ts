@@ -5,6 +5,7 @@ import { type HttpMessage, type SentMessage } from '#libs/stream-log/message-rec
 import { type AttemptRequest, type AttemptResult, AttemptSender } from './http-attempt.js';
 import { type MessageAttempt, httpMessageAttempt, refused } from './message-attempt.js';
 import { type EmailPorts, emailSender } from './message-email.js';
+import { type ObjectPorts, objectSender } from './message-object.js';
 import { DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
 
 export interface MessageSenders {
@@ -12,6 +13,8 @@ export interface MessageSenders {
   readonly dispatcher: Dispatcher;
   /** Undefined when this server has no mail server. */
   readonly email: EmailPorts | undefined;
+  /** Undefined when this server opens no bucket. */
+  readonly objects: ObjectPorts | undefined;
   readonly clock: Clock;
 }
 
@@ -20,11 +23,10 @@ const HTTP_MS = 5_000;
 /** Makes one attempt at a message. Rejects when this process cannot make it now. */
 export type SendMessage = (sent: SentMessage) => Promise<MessageAttempt>;
 
-export const messageSender = ({ dispatcher, email, clock }: MessageSenders): SendMessage => {
-  const attempts = new AttemptSender(dispatcher, DEFAULT_WEBHOOK_SETTINGS);
-  const request = async (made: AttemptRequest): Promise<AttemptResult> =>
-    new Promise((resolve) => void attempts.request(made, resolve));
+export const messageSender = ({ dispatcher, email, objects, clock }: MessageSenders): SendMessage => {
+  const request = requests(dispatcher);
   const sendEmail = email && emailSender(email, clock);
+  const sendObject = objects && objectSender(objects, requests(objects.dispatcher), clock);
   return async (sent) => {
     const { id, message } = sent;
     switch (message.kind) {
@@ -34,8 +36,15 @@ export const messageSender = ({ dispatcher, email, clock }: MessageSenders): Sen
       }
       case 'email':
         return sendEmail ? sendEmail(sent, message) : refused('this server has no mail server');
+      case 's3':
+        return sendObject ? sendObject(sent, message) : refused('this server opens no bucket');
     }
   };
+};
+
+const requests = (dispatcher: Dispatcher): ((made: AttemptRequest) => Promise<AttemptResult>) => {
+  const attempts = new AttemptSender(dispatcher, DEFAULT_WEBHOOK_SETTINGS);
+  return async (made) => new Promise((resolve) => void attempts.request(made, resolve));
 };
 
 /** Returns what is wrong with the URL when it is none. */

@@ -52,6 +52,7 @@ const start = async (
     topics: TOPICS,
     random: () => 0.5,
     email: undefined,
+    objects: undefined,
     ...more,
     exists,
     tables: FRESH,

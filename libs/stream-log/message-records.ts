@@ -23,7 +23,16 @@ export interface EmailMessage {
   readonly html: string | null;
 }
 
-export type Message = HttpMessage | EmailMessage;
+/** `$.send.s3` of a workflow's step. It is written to a bucket that SLUICE_S3 opens to the workspace. */
+export interface ObjectMessage {
+  readonly kind: 's3';
+  readonly bucket: string;
+  readonly key: string;
+  /** JSON text, the content of the object. */
+  readonly payload: string;
+}
+
+export type Message = HttpMessage | EmailMessage | ObjectMessage;
 
 export interface MessageOrigin {
   /** `snd_…`, the same when a crash repeats the message. */

@@ -1,13 +1,10 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { endsWithUs } from '../harness/ends-with-us.js';
-import { ROOT } from '../harness/paths.js';
+import { goProgram } from '../harness/go-program.js';
 import { removeDir, tempDir } from '../harness/temp-dir.js';
 import { type Certified } from './certificates.js';
 
@@ -34,9 +31,6 @@ export interface FerretDb {
   /** Ends it, and removes its folder if it created one. Idempotent. */
   stop(): Promise<void>;
 }
-
-const SOURCES = ['main.go', 'go.mod'] as const;
-const BUILD_MS = 10 * 60_000;
 
 interface Patch {
   readonly file: string;
@@ -145,49 +139,20 @@ export const startFerretDb = async (options: FerretDbOptions = {}): Promise<Ferr
 };
 
 /** Path of the program, which is built from `ferretdb/main.go` unless it is in the cache. */
-export const ferretDbBinary = async (): Promise<string> => {
-  const cache = join(process.env.SLUICE_ENGINES_CACHE ?? join(homedir(), '.cache', 'sluice-engines'), 'ferretdb');
-  const sources = SOURCES.map((name) => ({ name, text: readFileSync(join(ROOT, 'test/engines/ferretdb', name)) }));
-  const hash = createHash('sha256');
-  for (const { text } of sources) hash.update(text);
-  hash.update(JSON.stringify(PATCHES));
-  const binary = join(cache, `ferretdb-${hash.digest('hex').slice(0, 12)}`);
-  if (existsSync(binary)) return binary;
-  mkdirSync(cache, { recursive: true });
-  // Builds in a separate folder, then renames once. So two concurrent builds never see each other's partial files.
-  const build = mkdtempSync(join(cache, 'building-'));
-  try {
-    for (const { name, text } of sources) writeFileSync(join(build, name), text);
-    await go(build, ['get', '.']);
-    await go(build, ['mod', 'vendor']);
-    for (const patch of PATCHES) apply(build, patch);
-    await go(build, ['build', '-mod=vendor', '-o', 'ferretdb', '.']);
-    renameSync(join(build, 'ferretdb'), binary);
-  } finally {
-    removeDir(build);
-  }
-  return binary;
-};
+export const ferretDbBinary = (): Promise<string> =>
+  goProgram({
+    name: 'ferretdb',
+    what: 'FerretDB, the stand-in for MongoDB,',
+    without: 'install Go, or set SLUICE_MONGO_URL to a real mongod',
+    folder: 'test/engines/ferretdb',
+    salt: JSON.stringify(PATCHES),
+    prepare: (build) => PATCHES.forEach((patch) => apply(build, patch)),
+  });
 
 const apply = (build: string, { file, from, to }: Patch): void => {
   const source = readFileSync(join(build, file), 'utf8');
   if (!source.includes(from)) throw new Error(`FerretDB could not be built: ${file} has no "${from.trim()}" to patch`);
   writeFileSync(join(build, file), source.replaceAll(from, to));
-};
-
-const go = async (cwd: string, args: readonly string[]): Promise<void> => {
-  try {
-    await promisify(execFile)('go', args, { cwd, timeout: BUILD_MS, env: process.env });
-  } catch (error) {
-    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') {
-      throw new Error(
-        'FerretDB, the stand-in for MongoDB, is built with Go 1.23 or later, and there is no `go` in PATH: ' +
-          'install Go, or set SLUICE_MONGO_URL to a real mongod',
-        { cause: error },
-      );
-    }
-    throw new Error(`FerretDB could not be built, go ${args.join(' ')}: ${String(error)}`, { cause: error });
-  }
 };
 
 interface Running {

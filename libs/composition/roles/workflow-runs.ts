@@ -10,6 +10,7 @@ import { type InstallPackages } from '#libs/runner/packages-beside.js';
 import { wakeInvocation } from '#libs/stream-log/invocations.js';
 import { WorkspaceVariables } from '#libs/variables/index.js';
 import { privateRunUrlKey, runnableWorkflows } from '#libs/workflows/index.js';
+import { openBucket } from '../buckets.js';
 import { ExpressionRealms } from '../expression-realms.js';
 import { type Sandboxing } from '../sandboxing.js';
 import { type RoleProcess } from './role-process.js';
@@ -50,7 +51,10 @@ export const workflowRuns = async (
       expressionsOf: (workspaceId) => realms.of(workspaceId),
       variables: new WorkspaceVariables(views.variables, vault),
       mostMemoryMb: config.workflowMemoryMb,
-      outgoing: { email: config.smtpUrl !== null },
+      outgoing: {
+        email: config.smtpUrl !== null,
+        opensBucket: (bucket, workspaceId) => openBucket(config, bucket, workspaceId) !== undefined,
+      },
       clock,
     }),
     journal,

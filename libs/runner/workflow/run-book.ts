@@ -1,6 +1,7 @@
 import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { type Message, type MessageOrigin } from '#libs/stream-log/message-records.js';
+import { objectMessage } from '#libs/stream-log/object-message.js';
 import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
 import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
@@ -117,8 +118,11 @@ export class RunDraft {
     const namespace = position?.namespace ?? '';
     for (const [index, send] of stored.length === sends.length ? sends.entries() : []) {
       if (send.kind === 'emit' || send.kind === 'sse') this.emits.push({ execution, index, send });
-      else if (send.kind !== 's3' && stored[index]?.error === undefined)
-        this.messages.push({ id: stored[index]?.id ?? '', namespace, execution, index, message: send });
+      else if (stored[index]?.error === undefined) {
+        const id = stored[index]?.id ?? '';
+        const message = send.kind === 's3' ? objectMessage(send, id, recorded?.data.at ?? 0) : send;
+        this.messages.push({ id, namespace, execution, index, message });
+      }
     }
     if (hasSucceeded) {
       for (const trigger of triggers) this.starts.push({ ...trigger, execution });

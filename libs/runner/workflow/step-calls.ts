@@ -4,9 +4,11 @@ import { type UserError, WARNING } from '#libs/component-model/run-output.js';
 import { type StepAnswer, type StepFacts, type StepSend } from '#libs/component-model/step-run.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { shownId } from '#libs/kernel/ids.js';
 import { type CallRequest, type ComponentCaller, userError } from '#libs/sandbox/index.js';
 import { type PlannedProp, type SourceDefinition } from '#libs/sources/published.js';
-import { messageText } from '#libs/stream-log/message-records.js';
+import { type Message, messageText } from '#libs/stream-log/message-records.js';
+import { objectMessage } from '#libs/stream-log/object-message.js';
 import { RECORD_BYTES } from '#libs/stream-log/record-limits.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type StepResult } from '#libs/workflow-runs/run-inputs.js';
@@ -60,6 +62,8 @@ export interface StepCallsDependencies {
 export interface OutgoingMessages {
   /** Whether the server has a mail server. */
   readonly email: boolean;
+  /** Whether the operator opens the bucket to the workspace. */
+  readonly opensBucket: (bucket: string, workspaceId: string) => boolean;
 }
 
 /** Time for the expressions of a step together. */
@@ -173,7 +177,7 @@ const callWith = async (
     signal,
   });
   if (outcome.interrupted) return 'interrupted';
-  const unsent = (outcome.step?.sends ?? []).map((send) => whyNotSent(send, outgoing));
+  const unsent = (outcome.step?.sends ?? []).map((send) => whyNotSent(send, outgoing, workspaceId));
   return endOf(outcome, { unsent, props: shownProps(definition, new SecretMask(secrets)), now: clock.now(), sentAt });
 };
 
@@ -260,21 +264,29 @@ const endOf = (
 const NO_ANSWER: StepAnswer = { exports: {}, flow: null, sends: [], reply: null };
 
 /** Why a message does not go out. Undefined for one that does. */
-const whyNotSent = (send: StepSend, { email }: OutgoingMessages): string | undefined => {
+const whyNotSent = (
+  send: StepSend,
+  { email, opensBucket }: OutgoingMessages,
+  workspaceId: string,
+): string | undefined => {
   switch (send.kind) {
     case 'emit':
     case 'sse':
       return undefined;
     case 's3':
-      return 'this server does not send it for workflows yet';
+      if (!opensBucket(send.bucket, workspaceId))
+        return `the bucket ${JSON.stringify(shownId(send.bucket))} is not open to this workspace: the operator of the server must open it in SLUICE_S3`;
+      return tooLong(objectMessage(send, '', 0));
     case 'email':
       if (!email) return 'this server has no mail server: its operator must set SLUICE_SMTP_URL';
-      break;
+      return tooLong(send);
     case 'http':
-      break;
+      return tooLong(send);
   }
-  return messageText(send) === undefined ? `it exceeds ${RECORD_BYTES} bytes as JSON` : undefined;
 };
+
+const tooLong = (message: Message): string | undefined =>
+  messageText(message) === undefined ? `it exceeds ${RECORD_BYTES} bytes as JSON` : undefined;
 
 /** One line for each kind of message and reason. */
 const warningsOf = (sends: readonly StepSend[], unsent: readonly (string | undefined)[]): readonly string[] => {

@@ -126,7 +126,7 @@ describe('a workflow', () => {
     expect(await answerTo('inv_cancel', 'cancel')).toEqual({ result: 'unknown', version: 0 });
   });
 
-  it('hands over the requests of a step with its outcome, under the ids of its record, also while it waits', async () => {
+  it('hands over the messages of a step with its outcome, under the ids of its record, also while it waits', async () => {
     const http = {
       kind: 'http',
       method: 'POST',
@@ -136,22 +136,26 @@ describe('a workflow', () => {
       retry: false,
     } as const;
     const large = { ...http, body: '\u0000'.repeat(2_000_000) };
-    const sent = { sends: [http, large].map(({ kind }) => ({ kind, bytes: 1 })) };
+    const object = { kind: 's3', bucket: 'b', prefix: 'a', payload: '[1]' } as const;
+    const sent = { sends: [http, large, object].map(({ kind }) => ({ kind, bytes: 1 })) };
     const installation = new WorkflowInstallation();
     const { runner, calls } = await installation.process();
     await runner.accept([installation.event(0)]);
     await until(() => calls.length === 1);
     const messages = () => installation.journal.records.filter(({ topic }) => topic === 'messages.p_1');
     expect(messages()).toEqual([]);
-    calls[0]?.end({ ...succeeded(sent), flow: { kind: 'suspend', ms: 100 } } as never, [http, large]);
+    calls[0]?.end({ ...succeeded(sent), flow: { kind: 'suspend', ms: 100 } } as never, [http, large, object]);
     await until(() => installation.statusOf(0) === 'waiting');
     // JSON makes the second six times as long, which no record can contain.
-    expect(messages()).toHaveLength(1);
+    expect(messages().map(({ headers }) => headers['index'])).toEqual(['0', '2']);
     const [{ headers, value } = { headers: {}, value: '' }] = messages();
     expect(headers).toMatchObject({ workflow: 'p_1', workspace: 'o_1', run: runIdOf('inv_0') });
     expect(headers).toMatchObject({ step: 'a', execution: '1', index: '0' });
     expect(headers).toHaveProperty('id', expect.stringMatching(/^snd_/));
     expect(JSON.parse(value)).toMatchObject({ method: 'POST', url: 'https://a.example/', body: '1' });
+    const day = new Date(installation.now).toISOString().slice(0, 10).replaceAll('-', '/');
+    const key = expect.stringMatching(new RegExp(`^a/${day}/[0-9a-f-]{36}[.]json$`));
+    expect(JSON.parse(messages()[1]?.value ?? '')).toEqual({ kind: 's3', bucket: 'b', key, payload: '[1]' });
   });
 
   // docs/reference/workflows.md#flow-trigger

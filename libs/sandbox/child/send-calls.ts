@@ -1,5 +1,5 @@
 import { MAX_SENDS } from '#libs/component-model/step-run.js';
-import { SEND_METHODS } from '../protocol/step-message.js';
+import { SEND_METHODS, isKeyPrefix } from '../protocol/step-message.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
@@ -30,7 +30,7 @@ const SHAPES = {
   },
   email: { subject: isText, text: maybe(isText), html: maybe(isText) },
   emit: { raw_event: isObject, event: isAny },
-  s3: { bucket: isFilled, prefix: isText, payload: (value) => value !== undefined },
+  s3: { bucket: isFilled, prefix: isKeyPrefix, payload: (value) => value !== undefined },
   sse: { channel: isFilled, payload: (value) => value !== undefined },
 } as const satisfies Record<string, Readonly<Record<string, Check>>>;
 

@@ -21,6 +21,9 @@ describe('$.send', () => {
     ['s3', { bucket: '', prefix: 'a', payload: 1 }, '"" for bucket'],
     ['s3', { bucket: 'b', payload: 1 }, 'undefined for prefix'],
     ['s3', { bucket: 'b', prefix: 'a' }, 'undefined for payload'],
+    ...['/', '/a', 'a//b', 'a/./b', '..', 'a/..', 'a//', 'a\n', '\ud800', 'é'.repeat(486)].map(
+      (prefix) => ['s3', { bucket: 'b', prefix, payload: 1 }, `${JSON.stringify(prefix).slice(0, 90)}`] as const,
+    ),
     ['sse', { payload: 1 }, 'undefined for channel'],
   ] as const)('%s refuses %j', (kind, input, text) => {
     expect(() => sends().$send[kind](input)).toThrow(`$send.${kind}: invalid value ${text}`);
@@ -30,11 +33,12 @@ describe('$.send', () => {
     const { all, lines, $send } = sends();
     $send.email({ subject: 's', more: 1 });
     $send.emit({ raw_event: {} });
-    $send.s3({ bucket: 'b', prefix: '', payload: null });
+    for (const prefix of ['', 'a/b/', 'a.b/..c', `${'é'.repeat(485)}a`])
+      $send.s3({ bucket: 'b', prefix, payload: null });
     $send.sse({ channel: 'c', payload: 0 });
     await all.deliver();
     expect(lines).toEqual(
-      ['email', 'emit', 's3', 'sse'].map(
+      ['email', 'emit', 's3', 's3', 's3', 's3', 'sse'].map(
         (kind) =>
           `warning: $.send.${kind}: only workflows deliver it, so this single run of an action does not send it`,
       ),

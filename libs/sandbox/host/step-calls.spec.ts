@@ -204,6 +204,8 @@ describe('a process that forges the messages of a step', () => {
     [['m', 1, { kind: 'emit' }], '[]'],
     [['m', 1, { kind: 'emit' }], ''],
     [['m', 1, { kind: 's3', bucket: '', prefix: '' }], '1'],
+    [['m', 1, { kind: 's3', bucket: 'b', prefix: 'a/../b' }], '1'],
+    [['m', 1, { kind: 's3', bucket: 'b', prefix: 'x'.repeat(972) }], '1'],
     [['m', 1, { kind: 'sse', channel: 'a\nb' }], '1'],
     [['m', 1, { kind: 'sse', channel: 'a' }], '1,'],
     [['m', 1, { kind: 'toString' }], '1'],

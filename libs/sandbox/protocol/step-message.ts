@@ -1,5 +1,12 @@
 /** Messages that only the call of a step sends. Child and host apply the same rules. */
-import { MAX_RERUNS, MAX_WAIT_MS, PLATFORM_EXPORTS, RETURN_VALUE, SUMMARY } from '#libs/component-model/step-run.js';
+import {
+  MAX_PREFIX_BYTES,
+  MAX_RERUNS,
+  MAX_WAIT_MS,
+  PLATFORM_EXPORTS,
+  RETURN_VALUE,
+  SUMMARY,
+} from '#libs/component-model/step-run.js';
 import { TEXT_LIMITS } from './protocol.js';
 import { isFraming, isHeaderName, isHeaderValue, sizeOfHeader } from './reply-headers.js';
 import { isTime, keyFault } from './run-names.js';
@@ -35,6 +42,17 @@ const isField = (value: unknown, least = 1): boolean =>
   value.isWellFormed() &&
   !/[\u0000-\u001f\u007f]/.test(value);
 
+/**
+ * Whether a value is the prefix of an object's key: parts between slashes, with one slash at the end or none. Empty
+ * parts, `.` and `..` are refused, because some storages and tools take them for folders.
+ */
+export const isKeyPrefix = (value: unknown): boolean => {
+  if (value === '') return true;
+  if (!isField(value) || Buffer.byteLength(value as string) > MAX_PREFIX_BYTES) return false;
+  const parts = (value as string).replace(/\/$/, '').split('/');
+  return parts.every((part) => part !== '' && part !== '.' && part !== '..');
+};
+
 const isSendUrl = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= MAX_URL && /^https?:/i.test(value) && URL.canParse(value);
 
@@ -62,7 +80,7 @@ const FIELDS: Readonly<Record<SendHead['kind'], Readonly<Record<string, (value: 
   },
   email: { subject: (value) => isField(value, 0), text: isLength, html: isLength },
   emit: {},
-  s3: { bucket: isField, prefix: (value) => isField(value, 0) },
+  s3: { bucket: isField, prefix: isKeyPrefix },
   sse: { channel: isField },
 };
 
