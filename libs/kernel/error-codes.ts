@@ -70,6 +70,7 @@ export type ErrorCode =
   | 'run.finished'
   | 'run.not_waiting'
   | 'run.not_finished'
+  | 'run.too_many_selected'
   | 'run.nothing_failed'
   | 'run.step_not_reached'
   | 'run.event_not_kept'

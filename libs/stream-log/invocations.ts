@@ -231,15 +231,29 @@ export const steeringInvocation = (
   });
 };
 
-/** Cancels every unfinished run of a workflow that arrived before. A repeat for the same `cause` has the same id. */
+/**
+ * Cancels the unfinished runs of a workflow that arrived before: all, or those of `runs`. A repeat for the same `cause` has
+ * the same id.
+ */
 export const cancelRunsInvocation = (
   topics: TopicPolicy,
-  call: Omit<Steering, 'runId'> & { readonly by: object; readonly cause: string },
+  call: Omit<Steering, 'runId'> & {
+    readonly by: object;
+    readonly cause: string;
+    readonly runs?: readonly string[];
+  },
 ): Invocation => {
-  const { workflowId, workspaceId, now, by, cause } = call;
+  const { workflowId, workspaceId, now, by, cause, runs } = call;
   const parts = { by: JSON.stringify(by) };
   const id = derivedId('inv', workflowId, cause);
-  return invocation(topics, 'cancel_runs', id, { sourceId: workflowId, workspaceId, now }, 'null', parts);
+  return invocation(
+    topics,
+    'cancel_runs',
+    id,
+    { sourceId: workflowId, workspaceId, now },
+    JSON.stringify(runs ?? null),
+    parts,
+  );
 };
 
 /** Makes the runner that owns a workflow's lane go on with its unfinished runs. */

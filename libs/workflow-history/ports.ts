@@ -23,6 +23,24 @@ export interface RunSteering {
 }
 export const RUN_STEERING = Symbol('RunSteering');
 
+/** Has many runs of a workflow cancelled. */
+export interface RunCancels {
+  /**
+   * Resolves once the request is durable. Those of the runs that have not ended by then are cancelled soon after. `cause`:
+   * the same on a repeat.
+   */
+  cancelRuns(request: {
+    readonly workflowId: string;
+    readonly workspaceId: string;
+    readonly runs: readonly string[];
+    readonly by: Actor;
+    readonly cause: string;
+    /** Epoch milliseconds. */
+    readonly now: number;
+  }): Promise<void>;
+}
+export const RUN_CANCELS = Symbol('RunCancels');
+
 export interface SteeringRequest {
   readonly workflowId: string;
   readonly workspaceId: string;

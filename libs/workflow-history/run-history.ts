@@ -54,6 +54,9 @@ export interface RunPage {
   readonly total: number;
 }
 
+/** Runs of one call of `outlines`. */
+export const OUTLINES = 100;
+
 /** A total of this size stands for more. */
 export const MOST_COUNTED = 10_000;
 
@@ -88,6 +91,11 @@ export interface RunHistory {
   find(id: string): Promise<ListedRun | undefined>;
   /** The run with all its texts, up to 6 MB. */
   whole(id: string): Promise<ListedRun | undefined>;
+  /**
+   * Those of at most OUTLINES runs that there are, in any order, with the outcomes of their steps. A run that keeps its
+   * event has an empty text in its place.
+   */
+  outlines(ids: readonly string[]): Promise<readonly ListedRun[]>;
   /** Lists the ids of all runs, for moving an installation. */
   ids(): AsyncIterable<string>;
   /**

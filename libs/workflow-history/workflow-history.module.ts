@@ -5,13 +5,16 @@ import { CLOCK } from '#libs/kernel/tokens.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { CancelRunsController } from './bulk/cancel-runs.controller.js';
 import { DeleteRunController } from './delete-run/delete-run.controller.js';
 import { GetRunController } from './get-run/get-run.controller.js';
 import { InvokeWorkflowController } from './invoke-workflow/invoke-workflow.controller.js';
 import { ListRunsController } from './list-runs/list-runs.controller.js';
 import {
+  RUN_CANCELS,
   RUN_HISTORY,
   RUN_STEERING,
+  type RunCancels,
   RUNNABLE_WORKFLOWS,
   type RunnableWorkflows,
   type RunSteering,
@@ -29,6 +32,7 @@ export interface WorkflowHistoryPorts {
   readonly runnableWorkflows: RunnableWorkflows;
   readonly runSteering: RunSteering;
   readonly workflowInvokes: WorkflowInvokes;
+  readonly workflowTopics: RunCancels;
   readonly clock: Clock;
   readonly eventStreams: EventStreams;
   readonly log: StreamLog;
@@ -42,6 +46,7 @@ export interface WorkflowHistoryPorts {
     DeleteRunController,
     SteerRunController,
     InvokeWorkflowController,
+    CancelRunsController,
     ReplayRunController,
     StreamRunsController,
   ],
@@ -53,6 +58,7 @@ export class WorkflowHistoryModule {
       module: WorkflowHistoryModule,
       providers: [
         { provide: RUN_HISTORY, useValue: ports.runHistory },
+        { provide: RUN_CANCELS, useValue: ports.workflowTopics },
         { provide: RUN_STEERING, useValue: ports.runSteering },
         { provide: RUNNABLE_WORKFLOWS, useValue: ports.runnableWorkflows },
         { provide: WORKFLOW_INVOKES, useValue: ports.workflowInvokes },

@@ -198,6 +198,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
       body: { data: [1] },
     });
     await contract.expect(409, 'POST /v1/runs/{id}/cancel', { path });
+    const selected = { path: { id }, body: { run_ids: [path.id] } };
+    await contract.expect(202, 'POST /v1/workflows/{id}/runs/cancel', selected);
     await contract.expect(409, 'POST /v1/runs/{id}/resume', { path, body: { data: 1 } });
     await contract.expect(202, 'POST /v1/runs/{id}/replay', { path, body: { from: 'a' } });
     await contract.expect(409, 'POST /v1/runs/{id}/replay', { path, body: { from: 'b' } });

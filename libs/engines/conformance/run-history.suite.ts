@@ -14,6 +14,7 @@ import { runParts } from './run-parts.js';
 export const RUN_HISTORY_PARTS = [
   'changes',
   'sends',
+  'outlines',
   'pages',
   'filters',
   'words',
@@ -187,6 +188,30 @@ const parts: Record<(typeof RUN_HISTORY_PARTS)[number], Part<RunHistory>> = {
       await store().applySends([sent({ runId: 'run_7', attempts: 3 })]);
       const [, text = ''] = (await places()).find(([name]) => name === 'sent/$a/0') ?? [];
       expect(JSON.parse(text)).toMatchObject({ attempts: 3 });
+    });
+  },
+  outlines: (store) => {
+    it('are the runs that there are, with outcomes, and without other texts', async () => {
+      await store().apply([...succeeded({ id: 'run_1' }), ...failed({ id: 'run_2', workflowId: 'p_2' })]);
+      const found = await store().outlines(['run_2', 'run_none', 'run_1']);
+      const [first, second] = [...found].sort((a, b) => (a.id < b.id ? -1 : 1));
+      const names = [first, second].map((run) => Object.keys(run?.state.parts ?? {}).sort());
+      expect(names).toEqual([
+        ['event', 'origin', 'step/a', 'step/b'],
+        ['end', 'event', 'origin', 'step/a'],
+      ]);
+      const whole = await store().whole('run_1');
+      expect(first?.state.head).toEqual(whole?.state.head);
+      expect(first?.state.parts['step/a']).toBe(whole?.state.parts['step/a']);
+      expect([first?.state.parts['event'], second?.workflowId]).toEqual(['', 'p_2']);
+      expect(await store().outlines([])).toEqual([]);
+    });
+    it('have no event that is gone', async () => {
+      const changes = failed({});
+      const [last] = changes.slice(-1);
+      await store().apply([...changes, { ...(last as RunChange), version: 9, parts: { event: null, 'step/a': null } }]);
+      const [run] = await store().outlines(['run_1']);
+      expect(Object.keys(run?.state.parts ?? {}).sort()).toEqual(['end', 'origin']);
     });
   },
   pages: (store) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { runIdOf } from '#libs/stream-log/invocations.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type Outcome } from '#libs/workflow-runs/run-inputs.js';
 import { cancelRuns } from './cancel-runs.js';
@@ -30,6 +31,19 @@ describe('a workflow that is deactivated with its runs', () => {
     await until(() => installation.acked.includes(5));
     expect(installation.statusOf(4)).toBe('running');
     expect(installation.statusOf(1)).toBe('cancelled');
+  });
+
+  it('has only the selected ones cancelled, by a request to the API', async () => {
+    const installation = new WorkflowInstallation();
+    const { runner } = await installation.process();
+    await runner.accept([installation.event(0), installation.event(1), installation.event(2)]);
+    await until(() => [0, 1, 2].every((offset) => installation.statusOf(offset) === 'running'));
+    const value = JSON.stringify([runIdOf('inv_1'), 'run_unknown']);
+    const request = { id: 'inv_some', kind: 'cancel_runs', by: JSON.stringify(BY) } as const;
+    await runner.accept([installation.event(3, request, value)]);
+    await until(() => installation.acked.includes(3));
+    expect([0, 1, 2].map((offset) => installation.statusOf(offset))).toEqual(['running', 'cancelled', 'running']);
+    expect(installation.run(1).head).toMatchObject({ cancelReason: 'api', cancelledBy: BY });
   });
 
   it('goes on after a fault of the store, page by page', async () => {

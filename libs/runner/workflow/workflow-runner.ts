@@ -184,6 +184,8 @@ export class WorkflowRunner implements ExecutableRunner {
     const { journal, clock, logger, metrics } = this.deps;
     const { workflowId } = this;
     const by = invocation.headers.by === undefined ? null : (JSON.parse(invocation.headers.by) as Actor);
+    const selected = JSON.parse(invocation.record.value) as unknown;
+    const runs = Array.isArray(selected) ? new Set(selected as readonly string[]) : undefined;
     const decide: CancelRunsOptions['decide'] = (inputs) =>
       new Promise((resolve) => {
         for (const input of inputs) this.committer.push({ of: 'run', ...input, ...NOTHING_ELSE });
@@ -194,9 +196,11 @@ export class WorkflowRunner implements ExecutableRunner {
       logger.error({ workflow: workflowId, error: String(error) }, 'runs.not_cancelled');
     };
     const { signal } = this.ending;
-    void cancelRuns({ workflowId, journal, by, now: () => clock.now(), decide, onFault, signal }).then((isDone) => {
-      if (isDone) this.push(invocation, { of: 'nothing' });
-    });
+    void cancelRuns({ workflowId, journal, by, runs, now: () => clock.now(), decide, onFault, signal }).then(
+      (isDone) => {
+        if (isDone) this.push(invocation, { of: 'nothing' });
+      },
+    );
   }
 
   /** Whether as many runs wait for their first start as may. */

@@ -11,7 +11,7 @@ import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { ab } from '#libs/workflow-runs/testing/run-changes.js';
 import { arrive, origin, stateOf } from '#libs/workflow-runs/testing/run-samples.js';
-import { type RunSteering, type WorkflowInvokes } from '../ports.js';
+import { type RunCancels, type RunSteering, type WorkflowInvokes } from '../ports.js';
 import { recordRuns } from '../record-runs.js';
 import { WorkflowHistoryModule } from '../workflow-history.module.js';
 
@@ -79,10 +79,13 @@ const fakePorts = () => {
       return stateOf(ab, arrive({ origin: begun, event: begins.event, reused: begins.reused }));
     },
   };
+  const cancels: Parameters<RunCancels['cancelRuns']>[0][] = [];
+  const workflowTopics: RunCancels = { cancelRuns: async (request) => void cancels.push(request) };
   return {
-    ports: { runnableWorkflows, runSteering, workflowInvokes },
+    ports: { runnableWorkflows, runSteering, workflowInvokes, workflowTopics },
     answers,
     asked,
+    cancels,
     failures,
     invoked,
     repeatIds,

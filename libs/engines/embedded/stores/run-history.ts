@@ -92,6 +92,22 @@ export class EmbeddedRunHistory implements RunHistory {
     return row && listed(row, Object.fromEntries(texts));
   }
 
+  async outlines(ids: readonly string[]): Promise<readonly ListedRun[]> {
+    const rows = this.all<Row & { readonly name: string | null; readonly text: string | Uint8Array }>({
+      text: `SELECT ${ROW}, t.name, CASE t.name WHEN ? THEN '' ELSE t.text END AS text FROM run_history r
+        LEFT JOIN run_history_texts t ON t.place = r.place AND (t.name = ? OR t.name GLOB ?)
+        WHERE r.id IN (SELECT value FROM json_each(?))`,
+      values: [PARTS.event, PARTS.event, PARTS.step('*'), JSON.stringify(ids)],
+    });
+    const found = new Map<string, { readonly row: Row; readonly texts: Record<string, string> }>();
+    for (const { name, text, ...row } of rows) {
+      const run = found.get(row.id) ?? { row, texts: {} };
+      if (name !== null) run.texts[name] = textIn(text);
+      found.set(row.id, run);
+    }
+    return [...found.values()].map(({ row, texts }) => listed(row, texts));
+  }
+
   async *ids(): AsyncIterable<string> {
     for (let after = ''; ;) {
       const text = 'SELECT id FROM run_history WHERE id > ? ORDER BY id LIMIT ?';

@@ -67,6 +67,8 @@ type Listed = Pick<RunDocument, '_id' | 'workflow' | 'workspace' | 'version' | '
 const LISTED = { workflow: 1, workspace: 1, version: 1, place: 1, head: 1, origin: 1, end: 1 } as const;
 const STORED = { ...LISTED, summaries: 1 } as const;
 const ENDED: readonly RunStatus[] = ['succeeded', 'exited', 'failed', 'cancelled'];
+/** Names of the outcomes of steps. */
+const OUTCOMES = /^step\//;
 /** A writer that died between a text and its run leaves them so until the change is applied again. */
 const REREADS = 10;
 const REREAD_MS = 20;
@@ -156,6 +158,20 @@ export class MongoRunHistory implements RunHistory {
       const parts = texts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
       return listed(found, Object.fromEntries(parts));
     }
+  }
+
+  async outlines(ids: readonly string[]): Promise<readonly ListedRun[]> {
+    const of = { run: { $in: [...ids] } };
+    const [found, outcomes, events] = await Promise.all([
+      this.runs.find({ _id: { $in: [...ids] } }, { projection: LISTED }).toArray(),
+      this.texts.find({ ...of, name: OUTCOMES }).toArray(),
+      this.texts.find({ ...of, name: PARTS.event, text: { $ne: null } }, { projection: { run: 1 } }).toArray(),
+    ]);
+    const texts = new Map<string, Record<string, string>>(ids.map((id) => [id, {}]));
+    for (const { run, name, text } of outcomes)
+      if (text !== null) Object.assign(texts.get(run) ?? {}, { [name]: text });
+    for (const { run } of events) Object.assign(texts.get(run) ?? {}, { [PARTS.event]: '' });
+    return found.map((run) => listed(run, texts.get(run._id)));
   }
 
   async *ids(): AsyncIterable<string> {
