@@ -1,8 +1,9 @@
 import { type EmailPorts } from '#libs/delivery/message-email.js';
 import { type ObjectPorts } from '#libs/delivery/message-object.js';
-import { startMessageWorker } from '#libs/delivery/message-worker.js';
+import { MESSAGE_GROUP, startMessageWorker } from '#libs/delivery/message-worker.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { MailRefused } from '#libs/mail/mailer.js';
+import { MESSAGES } from '#libs/stream-log/topics.js';
 import { type UserDoc, usersProjection } from '#libs/tenancy/index.js';
 import { openBucket } from './buckets.js';
 import { openOperatorEgress } from './egress.js';
@@ -19,7 +20,7 @@ export const startMessages = async (
   own: RoleProcess,
   { egress: { dispatcher }, publicUrl }: MessagesOptions,
 ): Promise<void> => {
-  const { plane, tables, topics, logger, metrics, closing } = own;
+  const { plane, tables, topics, logger, closing, reportLag } = own;
   const { engines, clock, views } = plane;
   const { log, due } = engines;
   const exists = (workflowId: string): boolean => views.workflows.find(workflowId) !== undefined;
@@ -38,9 +39,7 @@ export const startMessages = async (
     logger,
   });
   closing('messages', () => worker.close());
-  metrics.sampled('sluice_messages_waiting', 'Messages of workflows in the lanes of this process, not yet sent', () =>
-    worker.backlog(),
-  );
+  reportLag({ group: MESSAGE_GROUP, prefix: MESSAGES, backlog: () => worker.backlog() });
 };
 
 /** Undefined when this server opens no bucket. */

@@ -20,7 +20,7 @@ import { type Logger, type Metrics, type Readiness } from '#libs/telemetry/index
 import { type ControlPlane, followControlPlane } from './control-plane.js';
 import { type RemoteEngines } from './engines.js';
 import { sampleInHand, sampleLag } from './pressure.js';
-import { type RoleProcess, type Workload } from './roles/role-process.js';
+import { type RoleProcess } from './roles/role-process.js';
 import { roleProcess, start, type Started } from './start.js';
 import { topicPolicy } from './topic-policy.js';
 
@@ -106,13 +106,18 @@ const roleOn = (
 ): Omit<Role, keyof Started | 'serveTelemetry'> & Pick<RoleProcess, 'config' | 'logger' | 'metrics'> => {
   const { id, name, logger, shutdown, metrics } = started;
   const reporter = startReporter(id, name, plane, logger, shutdown);
+  const reportLag = lagsOfGroups(engines.log, metrics);
   return {
     ...roleProcess(started, plane, topics, {
       // Freshness of the tables of a process for which commands wait while it reports to the registry (docs/adr/0007).
       highestReached: async () => highestOf(await engines.registry.live()),
       awaitedSince: () => reporter.awaitedSince(),
       leased: async (options) => startLeased(options, engines, logger, shutdown),
-      reportBacklog: (workload) => reportBacklog(workload, reporter, metrics, engines.log),
+      reportBacklog: (workload) => {
+        reporter.worksOff(workload.backlog, workload.pressure);
+        reportLag(workload);
+      },
+      reportLag,
     }),
     reporter,
     shuttingDown: () => shutdown.begun,
@@ -200,17 +205,19 @@ const startLeased = (
   shutdown.add(options.name, () => work.stop());
 };
 
-/** Reports the backlog to the other processes, and exports the lag of the consumer group over all of them. */
-const reportBacklog = (
-  { group, prefix, backlog, pressure }: Workload,
-  reporter: ProcessReporter,
-  metrics: Metrics,
-  log: StreamLog,
-): void => {
-  reporter.worksOff(backlog, pressure);
-  sampleLag(metrics, async () => ({
-    [group]: Object.values(await log.lag(group, { prefix })).reduce((sum, lag) => sum + lag, 0),
-  }));
+/** Exports the lag of each given consumer group over all processes. */
+const lagsOfGroups = (log: StreamLog, metrics: Metrics): RoleProcess['reportLag'] => {
+  const prefixes = new Map<string, string>();
+  const lagOf = async ([group, prefix]: readonly [string, string]): Promise<readonly [string, number]> => {
+    const lags = Object.values(await log.lag(group, { prefix }));
+    return [group, lags.reduce((sum, lag) => sum + lag, 0)];
+  };
+  return ({ group, prefix }) => {
+    // A process without a group exports no metric of that name.
+    if (prefixes.size === 0)
+      sampleLag(metrics, async () => Object.fromEntries(await Promise.all([...prefixes].map(lagOf))));
+    prefixes.set(group, prefix);
+  };
 };
 
 const watchEngines = (

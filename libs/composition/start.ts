@@ -97,7 +97,7 @@ export const endpointUrls = ({ endpointDomain }: Config, publicUrl: string): End
   endpointDomain === null ? pathEndpointUrls(() => publicUrl) : hostEndpointUrls(endpointDomain);
 
 /** Services that differ between a process with every role and one of several. */
-type Ways = Pick<RoleProcess, 'leased' | 'reportBacklog'> &
+type Ways = Pick<RoleProcess, 'leased' | 'reportBacklog' | 'reportLag'> &
   Pick<TableFreshnessOptions, 'highestReached' | 'awaitedSince'>;
 
 /** Creates the services of a process for its roles. */
@@ -105,7 +105,7 @@ export const roleProcess = (
   { config, logger, metrics, shutdown }: Started,
   plane: ControlPlane,
   topics: TopicPolicy,
-  { leased, reportBacklog, ...others }: Ways,
+  { leased, reportBacklog, reportLag, ...others }: Ways,
 ): RoleProcess & { readonly platformEvents: PlatformEvents } => {
   const { engines, follower, clock } = plane;
   const platformEvents = new PlatformEvents({ log: engines.log, topics, clock, logger });
@@ -128,6 +128,7 @@ export const roleProcess = (
     closing: (step, close) => shutdown.add(step, close),
     leased,
     reportBacklog,
+    reportLag,
   };
 };
 

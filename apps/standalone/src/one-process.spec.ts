@@ -43,9 +43,11 @@ describe('the process with every role', () => {
   it('exports the backlog of each role', async () => {
     const { own, metrics } = opened();
     own.reportBacklog({ group: 'webhook-worker', prefix: 'deliveries.', backlog: () => 3, pressure: () => undefined });
+    own.reportLag({ group: 'message-worker', prefix: 'messages.', backlog: () => 5 });
     own.countBacklog('attempts', () => 4);
     const text = await metrics.text();
     expect(text).toContain('sluice_lag{group="webhook-worker"} 3');
+    expect(text).toContain('sluice_lag{group="message-worker"} 5');
     expect(text).toContain('sluice_lag{group="attempts"} 4');
   });
 });

@@ -15,6 +15,7 @@ export const oneProcess = (started: Started, plane: ControlPlane, topics: TopicP
   sampleLag(metrics, () => Object.fromEntries([...backlogs].map(([group, backlog]) => [group, backlog()])));
   const own = roleProcess(started, plane, topics, {
     reportBacklog: ({ group, backlog }) => countBacklog(group, backlog),
+    reportLag: ({ group, backlog }) => countBacklog(group, backlog),
     async leased({ name, start }) {
       const work = await start();
       shutdown.add(name, () => work.stop());

@@ -32,15 +32,20 @@ export interface RoleProcess {
   readonly leased: (work: Omit<LeasedWorkOptions, 'leases' | 'onFailure'>) => Promise<void>;
   /** Publishes the number of a role's unfinished records to operators and to the other processes. */
   readonly reportBacklog: (workload: Workload) => void;
+  /** Publishes the number of unfinished records of another consumer group of the role, to operators only. */
+  readonly reportLag: (group: ConsumedGroup) => void;
 }
 
-/** Unfinished records of one role. */
-export interface Workload {
-  /** Consumer group of the role. */
+/** Unfinished records of one consumer group. */
+export interface ConsumedGroup {
   readonly group: string;
   /** Prefix of the topics that it consumes. */
   readonly prefix: string;
   readonly backlog: () => number;
+}
+
+/** Unfinished records of one role. */
+export interface Workload extends ConsumedGroup {
   /** Sources and workspaces that own most of the records. */
   readonly pressure: () => Pressure | undefined;
 }
