@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEngineServers, type EngineServers } from '#test/faults/engine-servers.js';
 import { onRolesScene } from '#test/faults/roles-scene.js';
+import { HoldingReceiver, problemsOfSends, sendOverKill } from '#test/faults/sends-over-kill.js';
 import { rolesToKill } from '#test/faults/workflow-kill-targets.js';
 import { runWorkflowKills } from '#test/faults/workflow-kills.js';
 import { runRolesRounds } from '#test/faults/roles-rounds.js';
@@ -38,6 +39,17 @@ describe('roles killed with -9 in turn, and the broker, in the middle of load', 
     expect(report.problems).toEqual([]);
     expect(report.kills).toBeGreaterThan(4);
     expect(report.acknowledged).toBeGreaterThan(40);
+  }, 300_000);
+
+  // docs/adr/0072-messages-of-steps.md
+  it('send each message of a step whose outcome is stored, under its id, and write the same object', async () => {
+    const receiver = await HoldingReceiver.start();
+    try {
+      const sent = await sendOverKill(rolesToKill(servers.addresses, receiver.env), receiver);
+      expect(problemsOfSends(sent)).toEqual([]);
+    } finally {
+      await receiver.close();
+    }
   }, 300_000);
 
   it('a router routes waiting events, with a thousand subscriptions', async () => {

@@ -6,8 +6,8 @@ import { type KillTarget } from './workflow-kills.js';
 const LONGEST_START_MS = 700;
 
 /** A standalone server. Now and then its next start is killed too, in the middle of recovery. */
-export const serverToKill = (): KillTarget => {
-  const server = new Server({ readyTimeoutMs: 60_000 });
+export const serverToKill = (env: Readonly<Record<string, string>> = {}): KillTarget => {
+  const server = new Server({ readyTimeoutMs: 60_000, env });
   return {
     server,
     kill: async (random) => {
@@ -25,8 +25,8 @@ export const serverToKill = (): KillTarget => {
 };
 
 /** Roles, of which each kill ends the runner and about half of the others. */
-export const rolesToKill = (engines: EngineAddresses): KillTarget => {
-  const deployment = new Deployment({ engines });
+export const rolesToKill = (engines: EngineAddresses, env: Readonly<Record<string, string>> = {}): KillTarget => {
+  const deployment = new Deployment({ engines, env });
   return {
     server: deployment,
     // The broker forgets a killed runner after 6 s, and only then another one gets its lanes.
