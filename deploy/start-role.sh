@@ -3,7 +3,8 @@
 # `npm start`. Further arguments go to the app: `cli config`, `cli export`.
 #
 # Heap: SLUICE_HEAP_MB, or half of the memory limit of the container, or of the machine where there is none. Sandboxes
-# share the limit with a runner (and standalone), so their memory comes off first, but a fourth of the limit stays. The
+# share the limit with a runner (and standalone), so their memory comes off first, but a fourth of the limit stays. A
+# process of a workflow counts as several sandboxes, but may start when one place is free. The
 # other half is for buffers, young objects, code and threads. docs/reference/limits.md#heap
 set -eu
 app=${1:-standalone}
@@ -32,7 +33,9 @@ heap_mb() {
   left=$limit
   case $1 in
     runner | standalone)
-      left=$((limit - ${SLUICE_SANDBOXES:-50} * (${SLUICE_MEMORY_MB:-256} + 60)))
+      beyond=$((${SLUICE_WORKFLOW_MEMORY_MB:-1024} - ${SLUICE_MEMORY_MB:-256}))
+      [ "$beyond" -ge 0 ] || beyond=0
+      left=$((limit - ${SLUICE_SANDBOXES:-50} * (${SLUICE_MEMORY_MB:-256} + 60) - beyond))
       [ "$left" -ge $((limit / 4)) ] || left=$((limit / 4))
       ;;
   esac

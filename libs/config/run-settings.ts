@@ -26,7 +26,8 @@ export const runs = {
     max: 10_000,
     fallback: 50,
     unit: 'processes',
-    sentence: 'Sandbox processes at once; the longest idle one is evicted to make room.',
+    sentence:
+      'Sandbox processes at once; the longest idle one is evicted to make room. One with more memory than SLUICE_MEMORY_MB counts as several.',
   }),
   sandboxIdleS: integer({
     name: 'SLUICE_SANDBOX_IDLE_S',

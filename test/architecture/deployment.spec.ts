@@ -78,6 +78,12 @@ const megabytes = (size: string): number => {
   return Number(count) * (unit === 'G' ? 1024 : 1);
 };
 
+/** Memory of all sandboxes of a runner. A process of a workflow takes several places, but starts when one is free. */
+const sandboxesMb = (env: Readonly<Record<string, string>>): number => {
+  const { sandboxes, memoryMb, workflowMemoryMb } = loadConfig(env);
+  return sandboxes * (memoryMb + 60) + Math.max(0, workflowMemoryMb - memoryMb);
+};
+
 const GIVEN = { SLUICE_SECRET_KEY: 'ab'.repeat(32), SLUICE_API_KEY: 'a-key-of-the-owner' };
 
 describe('docker-compose.yml', () => {
@@ -89,13 +95,8 @@ describe('docker-compose.yml', () => {
   describe.each(roles)('role %s', (role) => {
     it('is started by the name of its app, ready before it counts as healthy', () => {
       expect(serviceOf(role).command).toEqual([role]);
-      expect(serviceOf(role).healthcheck?.test).toEqual([
-        'CMD',
-        'node',
-        '/app/deploy/health-check.mjs',
-        '/readyz',
-        '--end-after=12',
-      ]);
+      const check = ['CMD', 'node', '/app/deploy/health-check.mjs', '/readyz', '--end-after=12'];
+      expect(serviceOf(role).healthcheck?.test).toEqual(check);
     });
 
     it('can be scaled: no name and no port of one copy', () => {
@@ -200,9 +201,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives a runner enough memory for its sandboxes', () => {
-    const { SLUICE_SANDBOXES, SLUICE_MEMORY_MB } = environmentOf('runner', GIVEN);
     const limit = megabytes(serviceOf('runner').deploy?.resources.limits.memory ?? '');
-    expect(512 + Number(SLUICE_SANDBOXES) * (Number(SLUICE_MEMORY_MB) + 60)).toBeLessThanOrEqual(limit);
+    expect(512 + sandboxesMb(environmentOf('runner', GIVEN))).toBeLessThanOrEqual(limit);
+    // Whoever checks a workflow knows what the runner gives it.
+    expect(new Set(roles.map((role) => environmentOf(role, GIVEN)['SLUICE_WORKFLOW_MEMORY_MB'])).size).toBe(1);
   });
 });
 
@@ -371,10 +373,8 @@ describe('Dockerfile', () => {
     it.each(roles)('of half the limit of its container in docker-compose.yml, less its sandboxes: %s', (role) => {
       const env = environmentOf(role, GIVEN);
       const limit = megabytes(serviceOf(role).deploy?.resources.limits.memory ?? '');
-      const sandboxes =
-        role === 'runner' ? Number(env['SLUICE_SANDBOXES']) * (Number(env['SLUICE_MEMORY_MB']) + 60) : 0;
       const heap = heapOf(role, String(limit * MB), env);
-      expect(heap).toBe(Math.floor((limit - sandboxes) / 2));
+      expect(heap).toBe(Math.floor((limit - (role === 'runner' ? sandboxesMb(env) : 0)) / 2));
       expect(heap).toBeGreaterThanOrEqual(256);
     });
 

@@ -173,6 +173,22 @@ describe('processes that are lent to calls', () => {
       expect((await use(pool, 'o', 'k3')).isWarm).toBe(true);
     });
 
+    it('count by their memory, as those of code steps do', async () => {
+      const pool = poolOf(8);
+      const caller = processCaller({ pool });
+      const bundle = { hash: 'h', file: async () => 'bundle' };
+      const request = { workspaceId: 'o', bundle, props: {}, call: { kind: 'additional_props' } as const };
+      const call = async (more: object): Promise<void> => {
+        await caller.call({ ...request, ...more });
+        now += 200;
+      };
+      for (const key of ['a', 'b', 'c']) await call({ key, memoryMb: 512 });
+      expect(living()).toEqual([false, true, true]);
+      await call({ shared: { name: 'w', env: {} }, memoryMb: 1_024 });
+      await call({ shared: { name: 'v', env: {} } });
+      expect(living()).toEqual([false, false, true, true, true]);
+    });
+
     it('one is kept where only one fits', async () => {
       const pool = poolOf(1);
       await use(pool, 'o', 'k');

@@ -26,7 +26,13 @@ export class Entry {
     private readonly onIdle: () => void,
     /** Calls that may use the process. Undefined for the process of a source, and for one that serves one call. */
     readonly key?: string,
+    /** Places of the pool that the process takes. */
+    readonly places = 1,
   ) {}
+
+  get isLiving(): boolean {
+    return this.starting || this.inner?.alive() === true;
+  }
 
   /** True for an idle process of calls. */
   get isKept(): boolean {

@@ -63,9 +63,9 @@ const inProcess = async (options: ProcessCallerOptions, request: CallRequest): P
   for (;;) {
     let lent: LentSandbox | undefined;
     try {
-      lent = await options.pool.lend(request.workspaceId, request.key, async (name) =>
-        specOf(name, request, await request.bundle.file()),
-      );
+      const { workspaceId, key, memoryMb } = request;
+      const spec = async (name: string): Promise<SandboxSpec> => specOf(name, request, await request.bundle.file());
+      lent = await options.pool.lend(workspaceId, key, spec, memoryMb);
       return await askOnce(lent, options, request);
     } catch (error) {
       if (error instanceof BundleNotLoaded) return failed('threw', error.userError);
@@ -104,7 +104,7 @@ const inShared = async (
   const start = async (): Promise<SandboxSpec> => ({ ...(await specOf(process, request, null)), env });
   for (let starts = 1; ; starts++) {
     try {
-      const sandbox = await pool.acquire(process, workspaceId, start);
+      const sandbox = await pool.acquire(process, workspaceId, start, request.memoryMb);
       const outcome = await sandbox.ask({ ...boundOf(request), bundle: request.bundle }, ownMs ?? timeoutMs, request);
       outcome.held?.release();
       return outcome;

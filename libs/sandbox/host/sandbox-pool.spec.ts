@@ -195,6 +195,60 @@ describe('the pool of warm processes', () => {
     });
   });
 
+  describe('with processes of more memory', () => {
+    const large = (pool: SandboxPool, name: string, workspaceId = 'o'): Promise<Sandbox> =>
+      pool.acquire(name, workspaceId, spec(name), 513);
+    const small = (pool: SandboxPool, name: string, workspaceId = 'o'): Promise<Sandbox> =>
+      pool.acquire(name, workspaceId, spec(name));
+    const poolOf = (): SandboxPool => new SandboxPool(factory, { clock, maxWarm: 4, placeMb: 256 });
+    const living = (): readonly boolean[] => made.map((each) => each.living);
+
+    it('counts one for each part of the usual memory that it has', async () => {
+      const pool = poolOf();
+      await large(pool, 'a');
+      now += 200;
+      await small(pool, 'b');
+      now += 200;
+      await small(pool, 'c');
+      expect(living()).toEqual([false, true, true]);
+      await large(pool, 'd');
+      now += 200;
+      await small(pool, 'e');
+      expect(living()).toEqual([false, false, false, true, true]);
+      await pool.close();
+    });
+
+    it('starts one when a place is free, and no other until it has room again', async () => {
+      const pool = poolOf();
+      const runs: Promise<RunOutcome>[] = [];
+      for (const name of ['a', 'b', 'c']) runs.push((await small(pool, name)).run(request));
+      runs.push((await large(pool, 'd')).run(request));
+      const waiting = small(pool, 'e');
+      for (const ended of [0, 1]) {
+        made[ended]?.finish.forEach((end) => end());
+        await runs[ended];
+        now += 200;
+        await pool.drop('ab'[ended] ?? '');
+        expect(pool.stats()).toMatchObject({ waiting: 1 });
+      }
+      await pool.drop('c');
+      await waiting;
+      expect(living()).toEqual([false, false, false, true, true]);
+      await pool.close();
+    });
+
+    it('takes one from a workspace that has more than its share by it', async () => {
+      const pool = poolOf();
+      void (await large(pool, 'a')).run(request);
+      void (await small(pool, 'b', 'p')).run(request);
+      const waiting = Promise.allSettled([small(pool, 'c', 'q')]);
+      await new Promise(setImmediate);
+      expect(made.map(({ drained }) => drained)).toEqual([1, 0]);
+      await pool.close();
+      await waiting;
+    });
+  });
+
   it('stops waiting for a source that was dropped', async () => {
     const pool = new SandboxPool(factory, { clock, maxWarm: 1 });
     const running = (await pool.acquire('a', 'o', spec('a'))).run(request);

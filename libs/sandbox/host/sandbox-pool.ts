@@ -3,40 +3,21 @@ import { type Clock, systemClock } from '#libs/kernel/clock.js';
 import { CpuMeter } from './cpu-meter.js';
 import { LoadFailures } from './load-failures.js';
 import { randomKey } from '#libs/kernel/ids.js';
-import { CALLS, Entry, PooledSandbox, type PoolStates, statesOf } from './pooled-sandbox.js';
+import { CALLS, Entry, PooledSandbox, statesOf } from './pooled-sandbox.js';
 import {
+  heldBy,
   type Holding,
   holdingOf,
   idlestOf,
   keptBeyond,
   longestBusy,
   nextOf,
+  placesOf,
   sizeOf,
   type Waiter,
 } from './sandbox-waiters.js';
+import { type SandboxPoolOptions, type SandboxPoolStats } from './sandbox-pool-options.js';
 import { BundleNotLoaded, type Sandbox, type SandboxFactory, SandboxGone, type SandboxSpec } from '../sandbox.js';
-
-export interface SandboxPoolOptions {
-  /** Maximum number of processes. When all are busy, further callers wait. Default 50. */
-  readonly maxWarm?: number;
-  /** Maximum number of processes starting at once. Default: twice the processors, at least 4. */
-  readonly maxStarting?: number;
-  /** Time after which an idle process ends. Default 5 minutes. */
-  readonly idleMs?: number;
-  /** First pause after a bundle failed to load. It doubles up to a minute. Default 1 s. */
-  readonly backoffMs?: number;
-  readonly clock?: Clock;
-}
-
-export interface SandboxPoolStats extends PoolStates {
-  /** Processes started since the pool was created. */
-  readonly started: number;
-  readonly evicted: number;
-  /** Processes ended after their runs, to free a slot for another workspace. */
-  readonly drained: number;
-  /** Processes ended because they were busy without a run. */
-  readonly spun: number;
-}
 
 /** Grace period before a just-acquired process may be evicted. A full pool also checks again at this interval. */
 const GRACE_MS = 100;
@@ -72,8 +53,10 @@ const METER_MS = 1_000;
 export class SandboxPool {
   private readonly entries = new Map<string, Entry>();
   private readonly failures: LoadFailures;
-  private readonly stopping = new Set<Promise<void>>();
+  /** Places of processes that are ending. */
+  private readonly stopping = new Map<Promise<void>, number>();
   private readonly maxWarm: number;
+  private readonly placeMb: number;
   private readonly maxStarting: number;
   private readonly idleMs: number;
   private readonly clock: Clock;
@@ -98,6 +81,7 @@ export class SandboxPool {
     options: SandboxPoolOptions = {},
   ) {
     this.maxWarm = options.maxWarm ?? 50;
+    this.placeMb = options.placeMb ?? 256;
     this.maxStarting = options.maxStarting ?? Math.max(4, 2 * availableParallelism());
     this.idleMs = options.idleMs ?? 5 * 60_000;
     this.clock = options.clock ?? systemClock;
@@ -107,9 +91,14 @@ export class SandboxPool {
   /**
    * Returns the source's live process, or starts one. `spec` is called only for a start, once for all callers. Rejects
    * when the process cannot be started. After a bundle failed to load, rejects with the same error until a growing
-   * pause is over or the source was dropped.
+   * pause is over or the source was dropped. `memoryMb` is the heap of a process that has one of its own.
    */
-  async acquire(sourceId: string, workspaceId: string, spec: () => Promise<SandboxSpec>): Promise<Sandbox> {
+  async acquire(
+    sourceId: string,
+    workspaceId: string,
+    spec: () => Promise<SandboxSpec>,
+    memoryMb?: number,
+  ): Promise<Sandbox> {
     if (this.closed) throw new SandboxGone(sourceId, 'the pool is closed');
     const known = this.entries.get(sourceId);
     if (known?.usable()) {
@@ -120,7 +109,14 @@ export class SandboxPool {
     const failure = this.failures.of(sourceId);
     if (failure) throw failure;
     this.meterTimer ??= setInterval(() => this.lookAtCpu(), METER_MS).unref();
-    const entry = new Entry(sourceId, workspaceId, this.clock.now(), () => this.idle(entry));
+    const entry = new Entry(
+      sourceId,
+      workspaceId,
+      this.clock.now(),
+      () => this.idle(entry),
+      undefined,
+      this.placesFor(memoryMb),
+    );
     this.entries.set(sourceId, entry);
     entry.sandbox = this.start(sourceId, entry, spec);
     return entry.sandbox;
@@ -134,11 +130,13 @@ export class SandboxPool {
     workspaceId: string,
     key: string | undefined,
     spec: (name: string) => Promise<SandboxSpec>,
+    memoryMb?: number,
   ): Promise<LentSandbox> {
     if (this.closed) throw new SandboxGone('a call', 'the pool is closed');
     this.meterTimer ??= setInterval(() => this.lookAtCpu(), METER_MS).unref();
     const kept = key === undefined ? undefined : this.keptUnder(workspaceId, key);
-    const entry = kept ?? new Entry(`${CALLS}${randomKey(18)}`, workspaceId, this.clock.now(), () => undefined, key);
+    const [name, places] = [`${CALLS}${randomKey(18)}`, this.placesFor(memoryMb)];
+    const entry = kept ?? new Entry(name, workspaceId, this.clock.now(), () => undefined, key, places);
     this.entries.delete(entry.sourceId);
     this.lent.add(entry);
     entry.going++;
@@ -171,7 +169,7 @@ export class SandboxPool {
     this.draining.clear();
     this.lent.clear();
     for (const { sourceId, refuse } of this.waiting.splice(0)) refuse(new SandboxGone(sourceId, 'the pool is closed'));
-    await Promise.all(this.stopping);
+    await Promise.all(this.stopping.keys());
   }
 
   stats(): SandboxPoolStats {
@@ -225,19 +223,23 @@ export class SandboxPool {
     entry.ended(this.clock);
     if (entry.key === undefined || !entry.mayServe()) return this.stop(entry);
     this.entries.set(entry.sourceId, entry);
-    const beyond = keptBeyond(this.entries.values(), entry.workspaceId, Math.floor(this.maxWarm / 2));
-    if (beyond) this.evict(beyond);
+    const most = Math.floor(this.maxWarm / 2);
+    for (const beyond of keptBeyond(this.entries.values(), entry.workspaceId, most)) this.evict(beyond);
     this.endSurplus();
   }
 
   /** Ends idle processes while there are more than the pool may keep. */
   private endSurplus(): void {
-    const living = this.all().filter((entry) => entry.starting || entry.inner?.alive()).length;
-    for (let surplus = living - this.maxWarm; surplus > 0; surplus--) {
+    for (let surplus = placesOf(this.all()) - this.maxWarm; surplus > 0;) {
       const idle = this.idlest(this.held());
       if (!idle) return;
       this.evict(idle);
+      surplus -= idle.places;
     }
+  }
+
+  private placesFor(memoryMb = this.placeMb): number {
+    return Math.min(this.maxWarm, Math.ceil(memoryMb / this.placeMb));
   }
 
   private idlest(held: ReadonlyMap<string, Holding>): Entry | undefined {
@@ -303,16 +305,18 @@ export class SandboxPool {
   private turns(): void {
     if (this.closed) return;
     const held = this.held();
-    let living = this.stopping.size;
-    for (const each of held.values()) living += each.all;
+    let living = 0;
+    for (const places of this.stopping.values()) living += places;
+    for (const { all } of held.values()) living += all;
     for (;;) {
       const next = nextOf(this.waiting, held, this.maxStarting);
+      // One free place is enough, because a large process might wait forever for all that it takes.
       if (!next || living >= this.maxWarm) break;
       this.waiting.splice(this.waiting.indexOf(next), 1);
       const own = holdingOf(held, next.entry.workspaceId);
-      own.all++;
+      own.all += next.entry.places;
       own.starting++;
-      living++;
+      living += next.entry.places;
       next.go();
     }
     if (this.waiting.length === 0) return;
@@ -323,15 +327,8 @@ export class SandboxPool {
     }, GRACE_MS).unref();
   }
 
-  /** Process counts of each workspace that has a process or waits for one. */
   private held(): Map<string, Holding> {
-    const held = new Map<string, Holding>();
-    for (const entry of [...this.entries.values(), ...this.draining]) {
-      const own = holdingOf(held, entry.workspaceId);
-      if (entry.starting) own.starting++;
-      if (entry.starting || entry.inner?.alive()) own.all++;
-    }
-    return held;
+    return heldBy([...this.entries.values(), ...this.draining]);
   }
 
   /**
@@ -391,7 +388,7 @@ export class SandboxPool {
       // The process never started, and its caller got the error.
       () => undefined,
     );
-    this.stopping.add(stopped);
+    this.stopping.set(stopped, entry.places);
     return stopped.finally(() => {
       this.stopping.delete(stopped);
       this.turns();

@@ -8,9 +8,11 @@ export interface Waiter {
   readonly refuse: (reason: Error) => void;
 }
 
-/** Process counts of one workspace. */
+/** What one workspace holds of the pool. */
 export interface Holding {
+  /** Places of its processes. */
   all: number;
+  /** Its processes that are starting. */
   starting: number;
 }
 
@@ -22,14 +24,29 @@ export const holdingOf = (held: Map<string, Holding>, workspaceId: string): Hold
   return none;
 };
 
-/** Number of processes of an entry's workspace. */
+/** What each workspace holds that has a process or waits for one. */
+export const heldBy = (entries: readonly Entry[]): Map<string, Holding> => {
+  const held = new Map<string, Holding>();
+  for (const entry of entries) {
+    const own = holdingOf(held, entry.workspaceId);
+    if (entry.starting) own.starting++;
+    if (entry.isLiving) own.all += entry.places;
+  }
+  return held;
+};
+
+/** Places of the processes that live. */
+export const placesOf = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, { isLiving, places }) => sum + (isLiving ? places : 0), 0);
+
+/** Places of an entry's workspace. */
 export const sizeOf =
   (held: ReadonlyMap<string, Holding>) =>
   ({ workspaceId }: Entry): number =>
     held.get(workspaceId)?.all ?? 0;
 
 /**
- * The least recently used idle process of the workspace with the most processes. A source's process that was used after
+ * The least recently used idle process of the workspace with the most places. A source's process that was used after
  * `before` is left out, because its caller may be about to use it.
  */
 export const idlestOf = (
@@ -45,7 +62,7 @@ export const idlestOf = (
   return idlest;
 };
 
-/** The longest running busy process of the workspace with the most processes, if that has more than `share`. */
+/** The longest running busy process of the workspace with the most places, if that has more than `share`. */
 export const longestBusy = (
   entries: Iterable<Entry>,
   held: ReadonlyMap<string, Holding>,
@@ -58,15 +75,18 @@ export const longestBusy = (
   return longest;
 };
 
-/** The least recently used kept process of calls of a workspace that has more than `most` of them, but at least one. */
-export const keptBeyond = (entries: Iterable<Entry>, workspaceId: string, most: number): Entry | undefined => {
-  const kept = [...entries].filter((entry) => entry.isKept && entry.workspaceId === workspaceId);
-  if (kept.length <= Math.max(1, most)) return undefined;
-  return kept.reduce((least, each) => (each.usedAt < least.usedAt ? each : least));
+/** The kept processes of calls of a workspace beyond `most` places, but for the one that was used last. */
+export const keptBeyond = (entries: Iterable<Entry>, workspaceId: string, most: number): readonly Entry[] => {
+  let places = 0;
+  return [...entries]
+    .reverse()
+    .filter((entry) => entry.isKept && entry.workspaceId === workspaceId)
+    .sort((a, b) => b.usedAt - a.usedAt)
+    .filter((entry, index) => (places += entry.places) > most && index > 0);
 };
 
 /**
- * Picks the next waiter: the one that has waited longest, in the workspace with the fewest processes. With several
+ * Picks the next waiter: the one that has waited longest, in the workspace with the fewest places. With several
  * workspaces, none may have more than half of the starts. Returns undefined when no process may start now.
  */
 export const nextOf = (
