@@ -160,6 +160,7 @@ const streamPorts = (options: ApiOptions) => {
     emitters: {
       find: (emitterId: string) => views.resources.find(emitterId),
       idOfSlug: (workspaceId: string, slug: string) => views.sources.idOfSlug(workspaceId, slug),
+      idOfExternal: (externalId: string, workspaceId: string) => views.workflows.idOfExternal(externalId, workspaceId),
     },
     settings: eventSettings(config),
     eventStreams: new EventStreams(engines.log, {

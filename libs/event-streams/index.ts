@@ -4,4 +4,4 @@ export { isCaughtUp } from './caught-up.js';
 export { LiveRecord } from './live-record.js';
 export { openStream } from './open-stream.js';
 export { type StreamPorts } from './ports.js';
-export { publicReader, type StreamReader, type UnsentLimits, unsentLimits } from './unsent-bytes.js';
+export { publicReader, readerOf, type StreamReader, type UnsentLimits, unsentLimits } from './unsent-bytes.js';

@@ -8,6 +8,11 @@ export interface StreamReader {
   readonly workspaceId: string;
 }
 
+export const readerOf = (
+  { apiKeyId, userId }: { readonly apiKeyId: string; readonly userId: string },
+  workspaceId: string,
+): StreamReader => ({ apiKeyId, userId, workspaceId });
+
 /** The readers without a key of a workspace count as one user. */
 export const publicReader = (workspaceId: string): StreamReader => ({
   apiKeyId: null,

@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { EventStreams } from '#libs/event-streams/index.js';
-import { type KnownSources } from '#libs/http/source-in-path.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { CLOCK, READ_MODELS } from '#libs/kernel/tokens.js';
@@ -16,7 +15,14 @@ import { ListEventSummariesHandler } from './list-event-summaries/list-event-sum
 import { ListPlatformEventsController } from './list-event-summaries/list-platform-events.controller.js';
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
 import { StreamEventsController } from './stream-events/stream-events.controller.js';
-import { APPLIED_EVENTS, type AppliedRecords, EMITTERS, EVENT_SETTINGS, type EventSettings } from './ports.js';
+import {
+  APPLIED_EVENTS,
+  type AppliedRecords,
+  EMITTERS,
+  EVENT_SETTINGS,
+  type EventSettings,
+  type KnownEmitters,
+} from './ports.js';
 
 export interface EventsPorts {
   readonly readModels: ReadModelStore;
@@ -24,7 +30,7 @@ export interface EventsPorts {
   readonly log: StreamLog;
   readonly topics: TopicPolicy;
   readonly delayed: DelayedEvents;
-  readonly emitters: KnownSources;
+  readonly emitters: KnownEmitters;
   readonly appliedEvents: AppliedRecords;
   readonly settings: EventSettings;
   readonly eventStreams: EventStreams;

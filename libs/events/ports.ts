@@ -1,7 +1,10 @@
 /** Ports of this context, which the composition root implements. */
+import { type KnownSources } from '#libs/http/source-in-path.js';
+import { type KnownWorkflows } from '#libs/http/workflow-in-path.js';
 
-/** KnownSources, whether deploying, active or inactive. Its `find` also finds workflows. */
-export const EMITTERS = Symbol('KnownSources');
+/** Sources, whether deploying, active or inactive, and workflows. `find` finds both. */
+export type KnownEmitters = KnownSources & KnownWorkflows<{ readonly workspaceId: string }>;
+export const EMITTERS = Symbol('KnownEmitters');
 
 /** Implemented by the projector of the event summaries. */
 export interface AppliedRecords {

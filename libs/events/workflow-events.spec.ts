@@ -44,7 +44,12 @@ const world = async () => {
         log,
         topics,
         delayed: new InMemoryDelayedEvents(),
-        emitters: { find: (emitter: string) => known.get(emitter), idOfSlug: () => undefined },
+        emitters: {
+          find: (emitter: string) => known.get(emitter),
+          idOfSlug: () => undefined,
+          idOfExternal: (externalId: string, workspaceId: string) =>
+            workspaceId === 'o_1' && externalId === 'team/a' ? 'p_a' : undefined,
+        },
         appliedEvents: summaries,
         settings: DEFAULT_EVENT_SETTINGS,
         eventStreams: noStreams(log),
@@ -99,6 +104,20 @@ describe('events of a workflow', () => {
     expect(itemsOf(await get('/v1/workflows/p_a/event_summaries'))).toEqual([]);
   });
 
+  // docs/reference/workflows.md#external-id
+  it('are found by the external id of the workflow', async () => {
+    const { get, emitted } = await world();
+    await emitted(1, { n: 1 });
+    await emitted(2, { n: 2 }, '$errors');
+    for (const [list, n] of [
+      ['event_summaries', 1],
+      ['$errors/event_summaries', 2],
+    ] as const) {
+      const items = itemsOf(await get(`/v1/workflows/ext:team%2Fa/${list}`));
+      expect(items).toMatchObject([{ id: id(n), metadata: { emitter_id: 'p_a' } }]);
+    }
+  });
+
   it('are shortened without breaking JSON, and whole on request', async () => {
     const { get, emitted } = await world();
     await emitted(1, { text: 'é'.repeat(5_000) });
@@ -109,11 +128,14 @@ describe('events of a workflow', () => {
   });
 
   // docs/reference/rest-api.md#workflow-events
-  it.each(['p_none', 'p_other', 'dc_a', 'p_', '..'])('of %s are 404, in the shape of every error', async (workflow) => {
-    const { get } = await world();
-    for (const list of ['event_summaries', '$errors/event_summaries']) {
-      const reply = errorOf(await get(`/v1/workflows/${encodeURIComponent(workflow)}/${list}`));
-      expect(reply).toMatchObject({ status: 404, code: 'workflow_not_found' });
-    }
-  });
+  it.each(['p_none', 'p_other', 'dc_a', 'p_', '..', 'ext:none', 'ext:'])(
+    'of %s are 404, in the shape of every error',
+    async (workflow) => {
+      const { get } = await world();
+      for (const list of ['event_summaries', '$errors/event_summaries']) {
+        const reply = errorOf(await get(`/v1/workflows/${encodeURIComponent(workflow)}/${list}`));
+        expect(reply).toMatchObject({ status: 404, code: 'workflow_not_found' });
+      }
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller } from '#libs/http/callers.js';
-import { workspaceOf } from '#libs/http/workspace.js';
+import { workflowInPath } from '#libs/http/workflow-in-path.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
@@ -15,9 +15,6 @@ import {
 import { type ListedRun, type RunHistory } from './run-history.js';
 import { type Shown } from './run-reply.js';
 
-/** Begins an external id in a path. */
-const EXTERNAL = 'ext:';
-
 /** Finds runs of the caller's workspaces, and what records show of their workflows. */
 @Injectable()
 export class ShownRuns {
@@ -28,14 +25,7 @@ export class ShownRuns {
 
   /** Throws workflow.not_found, also for a workflow of another workspace, and workspace.required for an external id. */
   workflow(w: string, caller: Caller): ShownWorkflow {
-    const id = w.startsWith(EXTERNAL)
-      ? (this.workflows.idOfExternal(w.slice(EXTERNAL.length), workspaceOf(caller)) ?? w)
-      : w;
-    const found = isIdOf('p', id) ? this.workflows.find(id) : undefined;
-    if (found && caller.workspaceIds.includes(found.workspaceId)) return found;
-    throw new DomainError('workflow.not_found', `there is no workflow ${shownId(id)}${otherKindHint(id, 'p')}`, {
-      id: shownId(id),
-    });
+    return workflowInPath(this.workflows, w, caller)[1];
   }
 
   /** Throws run.not_found, also for a run of another workspace or of a deleted workflow. */

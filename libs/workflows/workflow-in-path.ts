@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller } from '#libs/http/callers.js';
+import { externalIdIn } from '#libs/http/workflow-in-path.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { streamName } from '#libs/kernel/events.js';
@@ -12,12 +13,6 @@ export interface LocatedWorkflow {
   readonly workflowId: string;
   readonly workspaceId: string;
 }
-
-const EXTERNAL = 'ext:';
-
-/** The external id in a path. Undefined for an id. */
-export const externalIdIn = (w: string): string | undefined =>
-  w.startsWith(EXTERNAL) ? w.slice(EXTERNAL.length) : undefined;
 
 /** Finds the workflow that a path names, in the log, so that it can be changed right after its creation. */
 @Injectable()

@@ -145,6 +145,32 @@ describe('the stream of a workflow', () => {
     expect(await resumed.until(2)).toEqual(later.values.slice(98));
   });
 
+  // docs/reference/workflows.md#external-id
+  it('is found by the external id of the workflow, with a key', async () => {
+    const steps = [
+      { namespace: 'a', code: `export default { run({ $, steps }) { ${sending} } }` },
+      { namespace: 'b', code: 'export default { run() { throw new Error("asked") } }' },
+    ];
+    const workflow = await deployed('', { external_id: 'team/streams', settings: { public_sse: true }, steps });
+    await runOf(workflow, { n: 1 });
+    const key = instance.server.apiKey;
+    for (const path of ['/v1/workflows/ext:team%2Fstreams/sse', '/pipelines/ext%3Ateam%2Fstreams/sse']) {
+      const stream = await open(`${path}?access_token=${key}`, { key: null });
+      await stream.until(1);
+      expect(stream.events[0]).toMatchObject({ event: 'news' });
+      expect((await open(path, { key: null })).status).toBe(401);
+    }
+    expect((await open('/v1/workflows/ext:team%2Fother/sse')).status).toBe(404);
+    await eventually('the error is readable', async () => {
+      const { data } = await api.expect<Data<unknown[]>>(
+        200,
+        'GET',
+        '/v1/workflows/ext:team%2Fstreams/$errors/event_summaries',
+      );
+      return data.length === 1 ? true : undefined;
+    });
+  });
+
   // docs/reference/rest-api.md#stream-public
   it('needs no key while public_sse is true, and ends when that changes', async () => {
     const workflow = await deployed(sending);

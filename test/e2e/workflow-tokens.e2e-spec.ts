@@ -86,12 +86,11 @@ describe('the token of an address, from a variable', () => {
   it('stays over a restart, and follows changes after it', async () => {
     await put('KEPT', 'first-token');
     const { data } = await deployed('KEPT');
-    await server.kill9();
-    await server.restart();
-    expect(await statuses(data.id, 'first-token', 'other-token')).toEqual([200, 401]);
     await put('KEPT', 'second-token');
     await server.kill9();
     await server.restart();
     expect(await statuses(data.id, 'first-token', 'second-token')).toEqual([401, 200]);
-  });
+    await put('KEPT', 'third-token');
+    expect(await statuses(data.id, 'second-token', 'third-token')).toEqual([401, 200]);
+  }, 120_000);
 });

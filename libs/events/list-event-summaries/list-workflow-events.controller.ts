@@ -7,9 +7,8 @@ import { type WarnedList } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { pagedWarned } from '#libs/http/replies.js';
 import { EventSummaryReply, type EventSummary } from '../event-summary.js';
-import { type KnownSources } from '#libs/http/source-in-path.js';
-import { workspaceOfWorkflow } from '../find-workflow.js';
-import { EMITTERS } from '../ports.js';
+import { workflowInPath } from '#libs/http/workflow-in-path.js';
+import { EMITTERS, type KnownEmitters } from '../ports.js';
 import { channelOf, EventLists } from './event-lists.js';
 
 const EXPAND = 'event: without truncation; a page of large events ends early, count tells';
@@ -19,7 +18,7 @@ const EXPAND = 'event: without truncation; a page of large events ends early, co
 export class ListWorkflowEventsController {
   constructor(
     private readonly lists: EventLists,
-    @Inject(EMITTERS) private readonly emitters: KnownSources,
+    @Inject(EMITTERS) private readonly emitters: KnownEmitters,
   ) {}
 
   @Get('event_summaries')
@@ -45,7 +44,7 @@ export class ListWorkflowEventsController {
   }
 
   private list(id: string, channel: string, params: Parameters, caller: Caller): Promise<WarnedList<EventSummary>> {
-    workspaceOfWorkflow(this.emitters, id, caller);
-    return this.lists.page(id, channel, params);
+    const [workflowId] = workflowInPath(this.emitters, id, caller);
+    return this.lists.page(workflowId, channel, params);
   }
 }

@@ -7,6 +7,7 @@ import {
   EventStreams,
   openStream,
   publicReader,
+  readerOf,
   type StreamReader,
 } from '#libs/event-streams/index.js';
 import { KeyOptional, TokenInQuery } from '#libs/http/access.js';
@@ -16,7 +17,8 @@ import { Operation } from '#libs/http/operation.js';
 import { describe, type Parameters, Params } from '#libs/http/parameters.js';
 import { text } from '#libs/http/reply-schema.js';
 import { callerIfAny, callerOf, hostedStreamOf } from '#libs/http/request-state.js';
-import { type KnownSources, sourceInPath } from '#libs/http/source-in-path.js';
+import { sourceInPath } from '#libs/http/source-in-path.js';
+import { workflowInPath } from '#libs/http/workflow-in-path.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
@@ -24,8 +26,7 @@ import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
-import { workspaceOfWorkflow } from '../find-workflow.js';
-import { EMITTERS } from '../ports.js';
+import { EMITTERS, type KnownEmitters } from '../ports.js';
 import { emitsStream, type StreamForm } from './live-event.js';
 import { KeptEvents } from './kept-events.js';
 import { type HostedStream } from '#libs/http/normalise-url.js';
@@ -48,7 +49,7 @@ export class StreamEventsController {
 
   constructor(
     private readonly streams: EventStreams,
-    @Inject(EMITTERS) private readonly emitters: KnownSources,
+    @Inject(EMITTERS) private readonly emitters: KnownEmitters,
     @Inject(READ_MODELS) readModels: ReadModelStore,
     @Inject(STREAM_LOG) log: StreamLog,
     @Inject(TOPIC_POLICY) topics: TopicPolicy,
@@ -82,8 +83,7 @@ export class StreamEventsController {
     const lastId = lastEventId(request, params);
     const shown = { emitterId: sourceId, ...shownBy(params, hostedStreamOf(request)) };
     const options = emitsStream(shown, 'sse-handshake');
-    const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
-    const stream = await openStream(this.streams, options, reader, { request, response });
+    const stream = await openStream(this.streams, options, readerOf(caller, workspaceId), { request, response });
     if (stream && lastId !== undefined) await this.replay(stream, shown, lastId);
     else stream?.release();
   }
@@ -104,21 +104,21 @@ export class StreamEventsController {
     @Req() request: Request,
     @Res() response: ServerResponse,
   ): Promise<void> {
-    const reader = this.readerOf(id, request);
+    const { emitterId, reader } = this.readOf(id, request);
     const lastId = lastEventId(request, params);
-    const options = emitsStream({ emitterId: id, ...MESSAGES }, 'keepalive');
+    const options = emitsStream({ emitterId, ...MESSAGES }, 'keepalive');
     const stream = await openStream(this.streams, options, reader, { request, response });
     if (stream) await this.replay(stream, MESSAGES, lastId);
   }
 
-  /** Without a key only a workflow with `public_sse` has a stream. */
-  private readerOf(id: string, request: Request): StreamReader {
-    const workspaceId = this.emitters.find(id)?.workspaceId;
-    if (!callerIfAny(request) && workspaceId !== undefined && this.streams.isPublic(id))
-      return publicReader(workspaceId);
+  /** Without a key only a workflow with `public_sse` has a stream, and only its id finds it. */
+  private readOf(w: string, request: Request): { readonly emitterId: string; readonly reader: StreamReader } {
+    const workspaceId = this.emitters.find(w)?.workspaceId;
+    if (!callerIfAny(request) && workspaceId !== undefined && this.streams.isPublic(w))
+      return { emitterId: w, reader: publicReader(workspaceId) };
     const caller = callerOf(request);
-    const { apiKeyId, userId } = caller;
-    return { apiKeyId, userId, workspaceId: workspaceOfWorkflow(this.emitters, id, caller) };
+    const [emitterId, found] = workflowInPath(this.emitters, w, caller);
+    return { emitterId, reader: readerOf(caller, found.workspaceId) };
   }
 
   private async replay(

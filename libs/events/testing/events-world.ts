@@ -50,6 +50,7 @@ export const eventsWorld = async (retained = 100, given: Partial<EventSettings> 
           find: (source: string) => sources.get(source),
           idOfSlug: (workspaceId: string, slug: string) =>
             workspaceId === 'o_1' && slug === 'slug-a' ? 'dc_a' : undefined,
+          idOfExternal: () => undefined,
         },
         appliedEvents: summaries,
         settings,

@@ -7,6 +7,7 @@ import {
   EventStreams,
   isCaughtUp,
   openStream,
+  readerOf,
   type StreamOptions,
 } from '#libs/event-streams/index.js';
 import { TokenInQuery } from '#libs/http/access.js';
@@ -62,8 +63,7 @@ export class StreamRunsController {
   ): Promise<void> {
     const { id: emitterId, workspaceId } = this.runs.workflow(id, caller);
     const options = runsStream(emitterId, { of: 'runs' }, this.showRuns);
-    const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
-    const stream = await openStream(this.streams, options, reader, { request, response });
+    const stream = await openStream(this.streams, options, readerOf(caller, workspaceId), { request, response });
     stream?.release();
   }
 
@@ -84,8 +84,7 @@ export class StreamRunsController {
     const { workflowId, workspaceId } = await this.runs.find(id, caller, 'find');
     const shown = new ShownRun(id, this.nameOf);
     const options = runsStream(workflowId, { of: 'run', run: id }, shown.show);
-    const reader = { apiKeyId: caller.apiKeyId, userId: caller.userId, workspaceId };
-    const stream = await openStream(this.streams, options, reader, { request, response });
+    const stream = await openStream(this.streams, options, readerOf(caller, workspaceId), { request, response });
     if (stream) await this.begin(stream, id, caller, shown);
   }
 

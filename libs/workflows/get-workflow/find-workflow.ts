@@ -1,9 +1,9 @@
 import { type Caller } from '#libs/http/callers.js';
+import { externalIdIn } from '#libs/http/workflow-in-path.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { isIdOf } from '#libs/kernel/ids.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { WORKFLOWS, type WorkflowDoc } from '../read-models/workflows.projection.js';
-import { externalIdIn } from '../workflow-in-path.js';
 
 /** The workflow that a path names, for a read. Throws workspace.required for an external id. */
 export const findWorkflow = async (

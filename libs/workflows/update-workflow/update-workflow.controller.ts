@@ -9,6 +9,7 @@ import { Params } from '#libs/http/parameters.js';
 import { oneWarned } from '#libs/http/replies.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { DocumentBody, type GivenDocument } from '#libs/http/yaml-text.js';
+import { externalIdIn } from '#libs/http/workflow-in-path.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type Warned } from '#libs/kernel/warning.js';
 import { BesideDto } from '../beside.dto.js';
@@ -18,7 +19,7 @@ import { type JsonObject } from '../domain/check-shape.js';
 import { workflowNotFound } from '../domain/workflow.js';
 import { type SavedWorkflow } from '../saved-workflow.js';
 import { ShownWorkflows } from '../shown-workflows.js';
-import { externalIdIn, LocateWorkflow } from '../workflow-in-path.js';
+import { LocateWorkflow } from '../workflow-in-path.js';
 import { Workflow, type WorkflowReply } from '../workflow-reply.js';
 import { UpdateWorkflow } from './update-workflow.handler.js';
 
