@@ -122,6 +122,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     runnableWorkflows: runnableWorkflows(views.workflows, blobs),
     workflowVersions: views.workflows,
     runSteering: options.runSteering,
+    workflowStats: { of: (...asked) => engines.runHistory.stats(...asked) },
     workflowSubscriptions: { of: (workflowId) => subscriptionsTo(engines.readModels, workflowId) },
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };

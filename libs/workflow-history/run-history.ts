@@ -60,6 +60,15 @@ export const OUTLINES = 100;
 /** A total of this size stands for more. */
 export const MOST_COUNTED = 10_000;
 
+/** Of the newest MOST_COUNTED runs and tests of a workflow. Tests are not counted. */
+export interface RunStats {
+  /** Epoch milliseconds of the last arrival, at any time. Null for none. */
+  readonly lastArrivedAt: number | null;
+  /** Arrived since the time that was asked for. */
+  readonly runs: number;
+  readonly failed: number;
+}
+
 /** More than what is kept of the ended runs of a workflow, or of all runs of a workspace. */
 export type RunSurplus =
   | {
@@ -88,6 +97,8 @@ export interface RunHistory {
   applySends(outcomes: readonly SendOutcome[]): Promise<void>;
   /** Rejects with UnknownCursor for a text that is no place. */
   page(query: RunQuery): Promise<RunPage>;
+  /** Of each workflow, in the given order. Reads no more of one than its newest MOST_COUNTED, in an index. */
+  stats(workflowIds: readonly string[], since: number): Promise<readonly RunStats[]>;
   find(id: string): Promise<ListedRun | undefined>;
   /** The run with all its texts, up to 6 MB. */
   whole(id: string): Promise<ListedRun | undefined>;

@@ -64,6 +64,22 @@ export interface WorkflowVersions {
   versions(workflowId: string): readonly VersionEntry[];
 }
 export const WORKFLOW_VERSIONS = Symbol('WorkflowVersions');
+
+/** Runs of a workflow that are kept, without tests, up to a limit. */
+export interface WorkflowRunStats {
+  /** Epoch milliseconds of the last arrival. Null for none. */
+  readonly lastArrivedAt: number | null;
+  readonly runs: number;
+  readonly failed: number;
+}
+
+/** Implemented by the history of runs. */
+export interface WorkflowStats {
+  /** Of each workflow, in the given order, with the runs that arrived since a time in epoch milliseconds. */
+  of(workflowIds: readonly string[], since: number): Promise<readonly WorkflowRunStats[]>;
+}
+export const WORKFLOW_STATS = Symbol('WorkflowStats');
+
 /** A subscription whose listener is a workflow. */
 export interface HeardEvents {
   readonly id: string;

@@ -21,7 +21,7 @@ import { objectIn, stepsOf, textIn } from './domain/definition-rules.js';
 import { type StoredVersion } from './domain/stored-version.js';
 import { shownToken } from './domain/triggers.js';
 import { type WorkflowRecord } from './domain/workflow.js';
-import { type HeardEvents, type VersionEntry } from './ports.js';
+import { type HeardEvents, type VersionEntry, type WorkflowRunStats } from './ports.js';
 import { type DeployedStep, type TimerTrigger, type WorkflowSettings, type WorkflowTrigger } from './published.js';
 
 const COMMON = {
@@ -47,6 +47,13 @@ const COMMON = {
 export const ListedWorkflow = named('ListedWorkflow', {
   ...COMMON,
   trigger_types: listOf(text(), 'In the order of the triggers'),
+  stats: optional(
+    object({
+      last_run_at: nullable(seconds('Epoch seconds of the arrival of the last run')),
+      runs_24h: integer('Runs of the last 24 hours; 10,000 stands for more'),
+      failed_24h: integer('Those of them that failed'),
+    }),
+  ),
 });
 
 export const Workflow = named('Workflow', {
@@ -137,9 +144,16 @@ const common = ({ workflow, revision, workspaceId }: ShownWorkflow) => {
   };
 };
 
-export const listedWorkflowReply = (shown: ShownWorkflow): ListedWorkflowReply => ({
+export const listedWorkflowReply = (shown: ShownWorkflow, stats?: WorkflowRunStats): ListedWorkflowReply => ({
   ...common(shown),
   trigger_types: (shown.workflow.deployed?.triggers ?? []).map(({ kind }) => kind),
+  ...(stats === undefined ? {} : { stats: statsReply(stats) }),
+});
+
+const statsReply = ({ lastArrivedAt, runs, failed }: WorkflowRunStats): NonNullable<ListedWorkflowReply['stats']> => ({
+  last_run_at: lastArrivedAt === null ? null : epochSeconds(lastArrivedAt),
+  runs_24h: runs,
+  failed_24h: failed,
 });
 
 /** What a trigger shows beside its definition. */

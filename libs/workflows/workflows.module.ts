@@ -35,7 +35,9 @@ import {
   type TimerSchedules,
   TRIGGER_REFERENCES,
   type TriggerReferences,
+  WORKFLOW_STATS,
   WORKFLOW_SUBSCRIPTIONS,
+  type WorkflowStats,
   type WorkflowSubscriptions,
   WORKFLOW_TOPICS,
   WORKFLOW_VERSIONS,
@@ -67,6 +69,7 @@ export interface WorkflowsPorts {
   readonly triggerReferences: TriggerReferences;
   readonly workflowTopics: WorkflowTopics;
   readonly workflowVersions: WorkflowVersions;
+  readonly workflowStats: WorkflowStats;
   readonly workflowSubscriptions: WorkflowSubscriptions;
   readonly resourceLimits?: WorkflowLimits;
 }
@@ -122,6 +125,7 @@ export class WorkflowsModule {
         { provide: DEFINITION_READER, useValue: ports.definitionReader },
         { provide: TIMER_SCHEDULES, useValue: ports.timerSchedules },
         { provide: TRIGGER_REFERENCES, useValue: ports.triggerReferences },
+        { provide: WORKFLOW_STATS, useValue: ports.workflowStats },
         { provide: WORKFLOW_SUBSCRIPTIONS, useValue: ports.workflowSubscriptions },
         { provide: WORKFLOW_TOPICS, useValue: ports.workflowTopics },
         { provide: WORKFLOW_VERSIONS, useValue: ports.workflowVersions },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Reply } from '#test/harness/api-client.js';
 import { useInstance } from '#test/harness/instance.js';
+import { eventually } from '#test/harness/wait.js';
 
 interface Trigger {
   readonly type: string;
@@ -31,6 +32,10 @@ interface Body {
 
 const { api } = useInstance();
 
+const FAILS = {
+  namespace: 'a',
+  code: 'export default { run({ steps }) { if (steps.trigger.event.fail) throw new Error("asked") } }',
+};
 const CODE = 'export default { async run() { return 1 } }';
 const definition = (more: object = {}): object => ({
   name: 'Orders',
@@ -215,5 +220,30 @@ describe('a workflow', () => {
       page_info: { total_count: 2 },
     });
     expect((await list({ active: 'false' })).data.map(({ id }) => id)).toContain(second.id);
+  });
+
+  // docs/reference/workflows.md#workflow-stats
+  it('is listed with the numbers of its runs when they are asked for', async () => {
+    const [idle, busy] = [await created({ name: 'Stats idle' }), await created({ name: 'Stats busy', steps: [FAILS] })];
+    const invoke = (fail: boolean, test = false) =>
+      api.expect(200, 'POST', `/v1/workflows/${busy.id}/invoke`, { body: { event: { fail }, test, wait: true } });
+    for (const fail of [true, false]) await invoke(fail);
+    await invoke(true, true);
+    const { data: me } = await api.expect<{ data: { orgs: readonly { id: string }[] } }>(200, 'GET', '/v1/users/me');
+    for (const path of ['/v1/workflows', `/v1/workspaces/${me.orgs[0]?.id}/workflows`]) {
+      const list = (query: Record<string, string>) =>
+        api.expect<{ data: readonly (Workflow & { stats?: unknown })[] }>(200, 'GET', path, { query });
+      const found = await eventually('the history has the runs', async () => {
+        const { data } = await list({ q: 'stats', include_stats: 'true' });
+        return (data[0]?.stats as { failed_24h: number }).failed_24h === 1 ? data : undefined;
+      });
+      expect(found.map(({ id, stats }) => [id, stats])).toEqual([
+        [busy.id, { last_run_at: expect.any(Number), runs_24h: 2, failed_24h: 1 }],
+        [idle.id, { last_run_at: null, runs_24h: 0, failed_24h: 0 }],
+      ]);
+      expect((await list({ q: 'stats' })).data[0]).not.toHaveProperty('stats');
+    }
+    const refused = await api.call<Body>('GET', '/v1/workflows', { query: { include_stats: 'yes' } });
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_parameter']);
   });
 });

@@ -1,4 +1,4 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsOptional, IsString, Length } from 'class-validator';
@@ -11,7 +11,10 @@ import { listReply, type ListReply, pageQuery } from '#libs/http/pages.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
 import { paged } from '#libs/http/replies.js';
 import { memberOf } from '#libs/http/workspace.js';
+import { type Clock } from '#libs/kernel/clock.js';
 import { creationSortOf } from '#libs/kernel/ids.js';
+import { CLOCK } from '#libs/kernel/tokens.js';
+import { WORKFLOW_STATS, type WorkflowStats } from '../ports.js';
 import { ListedWorkflow, listedWorkflowReply, type ListedWorkflowReply } from '../workflow-reply.js';
 import { ListWorkflows, type WorkflowFilter } from './list-workflows.query.js';
 
@@ -26,11 +29,22 @@ class WorkflowFilterDto {
   @Transform(flagFromText)
   @IsBoolean()
   active?: boolean;
+  @Meaning('Whether each entry has `stats` of its runs')
+  @IsOptional()
+  @Transform(flagFromText)
+  @IsBoolean()
+  include_stats?: boolean;
 }
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 @Controller('v1')
 export class ListWorkflowsController {
-  constructor(private readonly queries: QueryBus) {}
+  constructor(
+    private readonly queries: QueryBus,
+    @Inject(WORKFLOW_STATS) private readonly stats: WorkflowStats,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   @Get('workflows')
   @Operation({
@@ -40,13 +54,13 @@ export class ListWorkflowsController {
     reply: paged(ListedWorkflow),
   })
   all(
-    @Params('query_wins', WorkflowFilterDto) { q, active }: WorkflowFilterDto,
+    @Params('query_wins', WorkflowFilterDto) given: WorkflowFilterDto,
     @Params('query_wins') params: Parameters,
     @CurrentCaller() { workspaceIds }: Caller,
   ): Promise<ListReply<ListedWorkflowReply>> {
     const [only, ...others] = workspaceIds;
     const workspaceId = only !== undefined && others.length === 0 ? only : workspaceIds;
-    return this.list({ workspaceId, q, active }, params);
+    return this.list(workspaceId, given, params);
   }
 
   @Get(['orgs/:id/workflows', 'workspaces/:id/workflows'])
@@ -58,15 +72,24 @@ export class ListWorkflowsController {
   })
   ofWorkspace(
     @Param('id') id: string,
-    @Params('query_wins', WorkflowFilterDto) { q, active }: WorkflowFilterDto,
+    @Params('query_wins', WorkflowFilterDto) given: WorkflowFilterDto,
     @Params('query_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<ListedWorkflowReply>> {
-    return this.list({ workspaceId: memberOf(caller, id), q, active }, params);
+    return this.list(memberOf(caller, id), given, params);
   }
 
-  private async list(filter: WorkflowFilter, params: Parameters): Promise<ListReply<ListedWorkflowReply>> {
-    const found = await this.queries.execute(new ListWorkflows(filter, pageQuery(params, creationSortOf('p'))));
-    return listReply(found, listedWorkflowReply);
+  private async list(
+    workspaceId: WorkflowFilter['workspaceId'],
+    { q, active, include_stats: withStats }: WorkflowFilterDto,
+    params: Parameters,
+  ): Promise<ListReply<ListedWorkflowReply>> {
+    const page = pageQuery(params, creationSortOf('p'));
+    const found = await this.queries.execute(new ListWorkflows({ workspaceId, q, active }, page));
+    if (withStats !== true) return listReply(found, (doc) => listedWorkflowReply(doc));
+    const ids = found.docs.map(({ id }) => id);
+    const stats = await this.stats.of(ids, this.clock.now() - DAY_MS);
+    const byId = new Map(ids.map((id, i) => [id, stats[i]]));
+    return listReply(found, (doc) => listedWorkflowReply(doc, byId.get(doc.id)));
   }
 }

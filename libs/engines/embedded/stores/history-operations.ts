@@ -8,6 +8,9 @@ const PLACES_PER_MS = 4_096;
 
 export const firstPlaceAt = (ms: number): number => ms * PLACES_PER_MS;
 
+/** The millisecond that a place belongs to. */
+export const arrivalAt = (place: number): number => Math.floor(place / PLACES_PER_MS);
+
 /** Writes of the history of runs, in data.db. */
 export const historyOperations = (db: Database): FileOperations => ({
   handlers: {

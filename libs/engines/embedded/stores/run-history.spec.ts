@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { type RunFilter } from '#libs/workflow-history/run-history.js';
 import { enginesForEach } from '../testing/engines-for-each.js';
 import { Database } from '../writer/sqlite-driver.js';
-import { pageSql, totalSql } from './history-pages.js';
+import { pageSql, type Sql, totalSql } from './history-pages.js';
+import { statsSql } from './history-stats.js';
 
 const installation = enginesForEach('history');
 const OF = { of: { workflowId: 'p_1' } };
@@ -11,9 +12,11 @@ const OF = { of: { workflowId: 'p_1' } };
 describe('a list of runs', () => {
   beforeEach(async () => void (await installation.open()));
   const plansOf = (filter: Partial<RunFilter>): string => {
-    const db = new Database(join(installation.dataDir, 'data.db'), { readOnly: true });
     const scope = { workflow: 'p_1' };
-    const asked = [pageSql(scope, { ...OF, ...filter, limit: 10 }), totalSql(scope, { ...OF, ...filter })];
+    return planOf(pageSql(scope, { ...OF, ...filter, limit: 10 }), totalSql(scope, { ...OF, ...filter }));
+  };
+  const planOf = (...asked: readonly Sql[]): string => {
+    const db = new Database(join(installation.dataDir, 'data.db'), { readOnly: true });
     const plans = asked.map(({ text, values }) =>
       db
         .sql(`EXPLAIN QUERY PLAN ${text}`)
@@ -39,6 +42,13 @@ describe('a list of runs', () => {
     expect(plans).not.toContain('TEMP B-TREE');
     expect(plans).toContain('USING COVERING INDEX run_history_not_succeeded_by_workflow');
     expect(plansOf({ states: ['succeeded'] })).toContain('USING COVERING INDEX run_history_by_workflow');
+  });
+
+  it('is counted for the list of workflows in the index alone, in its order', () => {
+    const plan = planOf(statsSql('p_1', 1_000));
+    expect(plan).not.toContain('TEMP B-TREE');
+    expect(plan).toContain('USING COVERING INDEX run_history_by_workflow (workflow=?)');
+    expect(plan).toContain('USING COVERING INDEX run_history_by_workflow (workflow=? AND place>?)');
   });
 
   it('with words, a trace or a replayed run begins with what matches', () => {

@@ -16,10 +16,13 @@ import {
   type RunHistory,
   type RunPage,
   type RunQuery,
+  type RunStats,
   type RunSurplus,
 } from '#libs/workflow-history/run-history.js';
 import { type HistoryWrite } from '../writer/ops.js';
 import { nextTurn } from '../yielding.js';
+import { arrivalAt } from './history-operations.js';
+import { type StatsRow, statsSql } from './history-stats.js';
 import { surplusRunsSql, surplusWorkspaceSql } from './history-surplus.js';
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { type Writer } from '../writer/writer.js';
@@ -73,6 +76,17 @@ export class EmbeddedRunHistory implements RunHistory {
       runs: (upwards ? ordered.reverse() : ordered).map((row) => listed(row)),
       total: Math.min(total, MOST_COUNTED),
     };
+  }
+
+  async stats(workflowIds: readonly string[], since: number): Promise<readonly RunStats[]> {
+    const found: RunStats[] = [];
+    for (const workflowId of workflowIds) {
+      const [row] = this.all<StatsRow>(statsSql(workflowId, since));
+      const { last = null, runs = 0, failed = 0 } = row ?? {};
+      found.push({ lastArrivedAt: last === null ? null : arrivalAt(last), runs, failed });
+      await nextTurn();
+    }
+    return found;
   }
 
   async find(id: string): Promise<ListedRun | undefined> {

@@ -1,4 +1,5 @@
 import { type Collection, type Db, type Filter } from 'mongodb';
+import { Semaphore } from '#libs/async/semaphore.js';
 import { pause } from '#libs/async/pause.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { type SendOutcome } from '#libs/stream-log/message-records.js';
@@ -19,6 +20,7 @@ import {
   type RunHistory,
   type RunPage,
   type RunQuery,
+  type RunStats,
   type RunSurplus,
 } from '#libs/workflow-history/run-history.js';
 import { DURABLE } from '../durable.js';
@@ -72,6 +74,8 @@ const OUTCOMES = /^step\//;
 /** A writer that died between a text and its run leaves them so until the change is applied again. */
 const REREADS = 10;
 const REREAD_MS = 20;
+/** Workflows whose runs are counted at once. */
+const COUNTED_AT_ONCE = 4;
 /** Runs, or texts, of one request. */
 const AT_ONCE = 500;
 
@@ -137,6 +141,28 @@ export class MongoRunHistory implements RunHistory {
     ]);
     const runs = found.map((document) => listed(document));
     return { runs: direction === 1 ? runs.reverse() : runs, total };
+  }
+
+  stats(workflowIds: readonly string[], since: number): Promise<readonly RunStats[]> {
+    const turns = new Semaphore(COUNTED_AT_ONCE);
+    return Promise.all(workflowIds.map((workflow) => turns.run(workflow, () => this.statsOf(workflow, since))));
+  }
+
+  private async statsOf(workflow: string, since: number): Promise<RunStats> {
+    const newest = (place: Filter<RunDocument>) => [
+      { $match: { workflow, ...place } },
+      { $sort: { place: -1 } },
+      { $limit: MOST_COUNTED },
+      { $match: { test: false } },
+    ];
+    const [last] = await this.runs.aggregate<Pick<RunDocument, 'place'>>([...newest({}), { $limit: 1 }]).toArray();
+    if (!last) return { lastArrivedAt: null, runs: 0, failed: 0 };
+    const count = { $group: { _id: '$state', count: { $sum: 1 } } };
+    const recent = newest({ place: { $gte: fixed(since) } });
+    const counts = await this.runs.aggregate<{ _id: RunStatus; count: number }>([...recent, count]).toArray();
+    const runs = counts.reduce((sum, each) => sum + each.count, 0);
+    const failed = counts.find(({ _id }) => _id === 'failed')?.count ?? 0;
+    return { lastArrivedAt: Number(last.place.slice(0, FIXED_DIGITS)), runs, failed };
   }
 
   async find(id: string): Promise<ListedRun | undefined> {
@@ -298,7 +324,8 @@ const documentOf = (run: RecordedRun): Omit<RunDocument, '_id' | 'words'> => {
   };
 };
 
-const fixed = (ms: number): string => String(ms).padStart(15, '0');
+const FIXED_DIGITS = 15;
+const fixed = (ms: number): string => String(ms).padStart(FIXED_DIGITS, '0');
 
 const PLACE = /^\d{15}\.[\w-]+$/;
 
