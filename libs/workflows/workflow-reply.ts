@@ -92,7 +92,7 @@ export const VersionDiff = named('WorkflowVersionDiff', {
     }),
     'In the order of the definition',
   ),
-  text: text('Unified diff of the definitions as YAML; empty when they are equal'),
+  text: nullable(text('Unified diff of the definitions as YAML; empty when they are equal')),
 });
 
 export type VersionDiffReply = TypeOf<typeof VersionDiff>;

@@ -13,7 +13,7 @@ interface VersionDiff {
   readonly from: number | null;
   readonly to: number;
   readonly changes: readonly { readonly path: string; readonly before?: unknown; readonly after?: unknown }[];
-  readonly text: string;
+  readonly text: string | null;
 }
 interface Workflow {
   readonly id: string;
@@ -101,6 +101,25 @@ describe('the versions of a workflow', () => {
       api.call<{ code?: string }>('GET', `/v1/workflows/${first.id}/versions/2/diff`, { query: { with: other } });
     expect(await wrong('9')).toMatchObject({ status: 404, body: { code: 'version_not_found' } });
     expect(await wrong('0')).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } });
+  });
+
+  // docs/reference/workflows.md#version-diff
+  it('18: are compared without a text when they are large', async () => {
+    const steps = [{ namespace: 'a', code: 'export default { run() {} }' }];
+    const files = { 'a.js': 'x\n'.repeat(300_000), 'b.js': 'y\n'.repeat(300_000) };
+    const { data } = await api.expect<{ data: Workflow }>(200, 'POST', '/v1/workflows', {
+      body: { name: 'Large', steps, files },
+    });
+    await api.expect(200, 'PUT', `/v1/workflows/${data.id}`, { body: { steps } });
+    const reply = await api.expect<{ data: VersionDiff; warnings?: readonly { code: string }[] }>(
+      200,
+      'GET',
+      `/v1/workflows/${data.id}/versions/2/diff`,
+    );
+    expect(reply).toMatchObject({
+      data: { from: 1, to: 2, changes: [{ path: '/files', before: files }], text: null },
+      warnings: [{ code: 'text_left_out' }],
+    });
   });
 
   // docs/reference/workflows.md#version-routes
