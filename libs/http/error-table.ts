@@ -69,6 +69,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'workflow.inactive': { status: 409, word: 'workflow_inactive' },
   'workflow.version_not_found': { status: 404, word: 'version_not_found' },
   'workflow.no_draft': { status: 404, word: 'no_draft' },
+  'workflow.not_deployed': { status: 409, word: 'not_deployed' },
   'workflow.busy': { status: 409, word: 'workflow_busy' },
   'workflow.external_id_taken': { status: 409, word: 'external_id_taken' },
   'workflow.invalid_definition': { status: 400, word: 'invalid_definition' },

@@ -59,6 +59,7 @@ export type ErrorCode =
   | 'workflow.inactive'
   | 'workflow.version_not_found'
   | 'workflow.no_draft'
+  | 'workflow.not_deployed'
   | 'workflow.busy'
   | 'workflow.external_id_taken'
   | 'workflow.invalid_definition'

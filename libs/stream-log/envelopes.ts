@@ -88,6 +88,8 @@ export type InvocationHeaders = EventParts & {
   readonly trigger?: string;
   /** JSON of what the run of a workflow replays (runner/workflow/replay-record.ts). */
   readonly replays?: string;
+  /** Id of the draft that a test runs. */
+  readonly draft?: string;
   /** Set when a workflow's run begins only when no other of its trigger goes on. */
   readonly alone?: '1';
   /** Run that began the chain, for a run that another one starts. */

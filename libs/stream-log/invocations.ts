@@ -130,7 +130,7 @@ export const delayedInvocation = (topics: TopicPolicy, event: DelayedEvent): Inv
 export const manualInvocation = (
   topics: TopicPolicy,
   { repeatId, ...call }: Call & WithEvent & { readonly respond: string; readonly repeatId?: string | undefined },
-  parts: Pick<InvocationHeaders, 'replays' | 'test' | 'trigger'> = {},
+  parts: Pick<InvocationHeaders, 'draft' | 'replays' | 'test' | 'trigger'> = {},
 ): Invocation => {
   const id = repeatId === undefined ? newId('inv', call.now) : derivedId('inv', call.sourceId, repeatId);
   return invocation(topics, 'manual', id, call, call.event, parts);

@@ -55,7 +55,9 @@ export interface ShownWorkflow {
   readonly name: string;
   readonly active: boolean;
   readonly settings: { readonly timeoutSeconds: number | null };
-  readonly deploymentId: string;
+  /** Null before the first deployment. */
+  readonly deploymentId: string | null;
+  readonly draft: { readonly id: string; readonly settings: { readonly timeoutSeconds: number | null } } | null;
 }
 
 export interface ShownVersion {
@@ -78,6 +80,8 @@ export interface WorkflowInvokes {
     readonly workspaceId: string;
     readonly event: unknown;
     readonly test: boolean;
+    /** Id of the draft that a test runs. Null: it runs the version in force. */
+    readonly draftId: string | null;
     /** How long the caller waits for what `$.respond` gives. Undefined: it does not. */
     readonly waitMs: number | undefined;
     /** The same for every repeat of the request, which starts one run. Undefined for a request that is not repeated. */

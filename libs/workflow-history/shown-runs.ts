@@ -43,7 +43,8 @@ export class ShownRuns {
     const stepsOf = ({ workflowId, state }: ListedRun, { deploymentId }: ShownWorkflow) => {
       // Only an error names a step.
       if (state.head.status !== 'failed') return [];
-      const version = state.head.version?.deploymentId ?? deploymentId;
+      const version = versionOf(state, deploymentId);
+      if (version === null) return [];
       const known = versions.get(version) ?? this.stepsOfVersion(workflowId, version);
       versions.set(version, known);
       return known;
@@ -60,23 +61,26 @@ export class ShownRuns {
   /** What the record of a run shows beside it. */
   async shown({ workflowId, state }: ListedRun): Promise<Shown> {
     const workflow = this.workflows.find(workflowId);
-    const { version } = state.head;
-    // A run that has not started will mostly have the version that is deployed then. A draft has no version.
-    const deploymentId = version ? version.deploymentId : (originOf(state).startsWith ?? workflow?.deploymentId);
-    const ofVersion =
-      deploymentId === undefined || deploymentId === null ? [] : await this.stepsOfVersion(workflowId, deploymentId);
+    const ofVersion = await this.stepsOfVersion(workflowId, versionOf(state, workflow?.deploymentId ?? null));
     const steps = ofVersion.length > 0 ? ofVersion : stepsOfParts(state);
     return { workflowName: workflow?.name ?? '', steps: { steps } };
   }
 
-  async stepsOfVersion(workflowId: string, deploymentId: string): Promise<readonly ShownStep[]> {
-    return (await this.workflows.version(workflowId, deploymentId))?.steps ?? [];
+  /** Of a version or the draft. Empty for a draft that was discarded. */
+  async stepsOfVersion(workflowId: string, id: string | null): Promise<readonly ShownStep[]> {
+    return id === null ? [] : ((await this.workflows.version(workflowId, id))?.steps ?? []);
   }
 }
 
+/** A run that has not started will mostly have the version that is deployed then. */
+const versionOf = (state: RunState, deploymentId: string | null): string | null => {
+  const { version } = state.head;
+  return version?.deploymentId ?? originOf(state).startsWith ?? (version ? null : deploymentId);
+};
+
 const STEP = PARTS.step('');
 
-/** The steps that have an outcome, for a run whose version is not kept, such as that of a draft. */
+/** The steps that have an outcome, for a run whose draft is gone. */
 const stepsOfParts = ({ parts }: RunState): readonly ShownStep[] =>
   Object.keys(parts)
     .filter((name) => name.startsWith(STEP))

@@ -160,7 +160,9 @@ describe('an invocation', () => {
     const reply = await call('post', '/v1/workflows/ext:orders/invoke?test=true');
     expect(reply.status).toBe(202);
     expect(reply.body).toMatchObject({ data: { id: 'run_9', state: 'queued', steps: [{ namespace: 'a' }, {}] } });
-    expect(invoked).toEqual([{ workflowId: 'p_1', workspaceId: 'o_1', event: {}, test: true, waitMs: undefined }]);
+    expect(invoked).toEqual([
+      { workflowId: 'p_1', workspaceId: 'o_1', event: {}, test: true, draftId: null, waitMs: undefined },
+    ]);
   });
 
   it('waits a second longer than the workflow may execute, or for the given time', async () => {

@@ -231,7 +231,8 @@ describe('what a loop writes', () => {
     const failed = stateOf(plan, ...begun(1), succeed(3_000, 2), fail(4_000, 3, 'E_B'));
     const replay = replayStart(plan, failed, {
       from: 'failed',
-      deploymentId: null,
+      startsWith: null,
+      isTest: false,
       event: null,
       by: { userId: 'u_1', apiKeyId: null },
     });

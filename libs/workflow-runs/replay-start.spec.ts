@@ -11,7 +11,8 @@ const by = { userId: 'u_1', apiKeyId: null };
 
 const request = (from: string, over: Partial<ReplayRequest> = {}): ReplayRequest => ({
   from,
-  deploymentId: null,
+  startsWith: null,
+  isTest: false,
   event: null,
   by,
   ...over,
@@ -57,7 +58,7 @@ describe('a replay', () => {
   });
 
   it('may have another event, and the version of its run', () => {
-    const begins = replayStart(abc, failedAtB, request('start', { event: '[1]', deploymentId: 'd_1' }));
+    const begins = replayStart(abc, failedAtB, request('start', { event: '[1]', startsWith: 'd_1' }));
     expect(begins).toMatchObject({ event: '[1]', origin: { startsWith: 'd_1' } });
   });
 

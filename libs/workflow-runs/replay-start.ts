@@ -7,8 +7,9 @@ import { PARTS, type RunState, hasEnded, originOf, outcomeOf, runErrorOf } from 
 export interface ReplayRequest {
   /** `start`, `failed`, or the namespace of a step. */
   readonly from: string;
-  /** Version that the replay starts with. Null for the one that is deployed at its start. */
-  readonly deploymentId: string | null;
+  /** Version or draft that the replay starts with. Null for the version that is in force at its start. */
+  readonly startsWith: string | null;
+  readonly isTest: boolean;
   /** JSON text that replaces the event. Null keeps the event of the run. */
   readonly event: string | null;
   readonly by: Actor;
@@ -63,20 +64,19 @@ const reusedBefore = ({ steps }: NamedSteps, state: RunState, from: string): Reu
   }));
 };
 
-const originOfReplay = (state: RunState, { from, deploymentId, by }: ReplayRequest): RunReplay['origin'] => {
-  const { id, keyRun, workflowId, ownerId, trigger, sourceType, test, verified, nostore, traceId, hops } =
-    originOf(state);
+const originOfReplay = (state: RunState, { from, startsWith, isTest, by }: ReplayRequest): RunReplay['origin'] => {
+  const { id, keyRun, workflowId, ownerId, trigger, sourceType, verified, nostore, traceId, hops } = originOf(state);
   return {
     workflowId,
     ownerId,
     trigger,
     sourceType,
-    test,
+    test: isTest,
     verified,
     traceId,
     hops,
     ...(nostore === undefined ? {} : { nostore }),
-    ...(deploymentId === null ? {} : { startsWith: deploymentId }),
+    ...(startsWith === null ? {} : { startsWith }),
     replayOf: id,
     replayFrom: from,
     replayedBy: by,

@@ -3,7 +3,7 @@ import { nestsTooDeep } from '#libs/framing/json-text.js';
 import { endWait } from './end-wait.js';
 import { NO_RESULT, failStep, finishStep } from './finish-step.js';
 import { beginLoop, finishItem, interruptItems, retryItems } from './loop.js';
-import { INTERRUPTIONS, RUN_BYTES, limitError, processLost } from './run-limits.js';
+import { INTERRUPTIONS, RUN_BYTES, draftDiscarded, limitError, processLost } from './run-limits.js';
 import { type RunFact } from './run-facts.js';
 import { type InputOf, type RunInput } from './run-inputs.js';
 import { type RunPlan } from './run-plan.js';
@@ -25,6 +25,7 @@ export const runDecider = (plan: RunPlan): Decider<RunInput, RunFact, RunState> 
 const decideRun = (plan: RunPlan, state: RunState, input: RunInput): RunFact[] => {
   if (input.type === 'arrive') return exists(state) ? [] : arrive(input);
   if (!exists(state) || hasEnded(state)) return [];
+  if (plan.isGone && NEEDS_PLAN.has(input.type)) return gone(state, input);
   switch (input.type) {
     case 'refuse':
       return refuse(state, input);
@@ -46,6 +47,15 @@ const decideRun = (plan: RunPlan, state: RunState, input: RunInput): RunFact[] =
       return [{ type: 'RunCancelled', data: { at: now, reason, by, ...(request === undefined ? {} : { request }) } }];
     }
   }
+};
+
+const NEEDS_PLAN: ReadonlySet<RunInput['type']> = new Set<RunInput['type']>(['start', 'outcome', 'interrupt']);
+
+/** A run that a former owner left goes on, and fails with the outcome of its execution, which can be stored. */
+const gone = ({ head }: RunState, input: RunInput): RunFact[] => {
+  if (input.type === 'interrupt' && input.cause === 'owner') return [];
+  const namespace = head.position?.namespace ?? null;
+  return [{ type: 'RunFailed', data: { at: input.now, namespace, error: draftDiscarded() } }];
 };
 
 const runs = ({ head }: RunState, execution: number): boolean =>

@@ -16,7 +16,7 @@ export interface RunOrigin {
   readonly replayOf: string | null;
   readonly replayFrom: string | null;
   readonly replayedBy: Actor | null;
-  /** Deployed version that it starts with. Absent: the one that is in force then. */
+  /** Version or draft that it starts with. Absent: the version that is in force then. */
   readonly startsWith?: string;
   /** The run whose id idempotency keys begin with: this one, or the failed run that it continues. */
   readonly keyRun: string;

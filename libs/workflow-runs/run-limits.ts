@@ -19,6 +19,7 @@ export const LIMIT_ERRORS = {
   items: 'ForEachLimitExceeded',
   queue: 'EventQueueFull',
   process: 'ProcessExited',
+  draft: 'DraftDiscarded',
 } as const;
 
 export const limitError = (limit: keyof typeof LIMIT_ERRORS, message: string): UserError => ({
@@ -27,6 +28,9 @@ export const limitError = (limit: keyof typeof LIMIT_ERRORS, message: string): U
   stack: '',
   code: LIMIT_ERRORS[limit],
 });
+
+export const draftDiscarded = (): UserError =>
+  limitError('draft', 'the draft of this run was replaced, discarded or deployed while the run went on: run it again');
 
 export const processLost = (times: number): UserError =>
   limitError('process', `other runs of this workflow ended the process of this step ${times} times while it ran`);

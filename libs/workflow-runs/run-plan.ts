@@ -40,6 +40,8 @@ export interface RunPlan {
   readonly timeoutSeconds: number;
   readonly autoRetry: { readonly notifyFirstError: boolean; readonly alsoOn: readonly string[] } | null;
   readonly steps: readonly PlannedStep[];
+  /** It was a draft, which was discarded. The run fails. */
+  readonly isGone?: true;
 }
 
 /** `c_…` of a step. */

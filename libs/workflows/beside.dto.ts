@@ -28,6 +28,11 @@ export class BesideDto extends IgnoreHookErrorsDto {
   @Transform(flagFromText)
   @IsBoolean()
   refresh?: boolean;
+  @Meaning('Whether the definition is saved as the draft, and not deployed')
+  @IsOptional()
+  @Transform(flagFromText)
+  @IsBoolean()
+  draft?: boolean;
   @Meaning('With `active: false` in a change: whether every unfinished run is cancelled')
   @IsOptional()
   @Transform(flagFromText)

@@ -4,8 +4,16 @@ import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-com
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { OWNED_SOURCES, type OwnedSources, type OwnedSourcesChange } from '#libs/sources/published.js';
-import { Deployments, isInForce, type PlannedVersion, type VersionInForce } from './deployments.js';
-import { type Changes, workflowDecider, workflowNotFound, type WorkflowRecord } from './domain/workflow.js';
+import { Deployments, isSame, type PlannedVersion, type Present } from './deployments.js';
+import {
+  basisOf,
+  type Changes,
+  type Draft,
+  workflowDecider,
+  workflowNotFound,
+  type WorkflowRecord,
+} from './domain/workflow.js';
+import { sameJson } from '#libs/kernel/same-json.js';
 import { ExternalIds, externalIdTaken, stepOf } from './external-ids.js';
 import { type SavedWorkflow, savedWorkflow } from './saved-workflow.js';
 import { ownedSourcesOf } from './trigger-sources.js';
@@ -16,6 +24,13 @@ export interface WorkflowChange {
   readonly planned: PlannedVersion | undefined;
   readonly ignoreHookErrors: boolean;
   readonly warnings: readonly Warning[];
+  /** The version to deploy is that of this draft. */
+  readonly deploys?: string;
+}
+
+export interface DraftChange extends Pick<WorkflowChange, 'changes'> {
+  readonly planned: PlannedVersion;
+  readonly face: Draft['face'];
 }
 
 /** Carries out the changes of existing workflows, together with their own sources and their external ids. */
@@ -41,42 +56,74 @@ export class ChangesOfWorkflows {
 
   /** Throws workflow.busy, workflow.external_id_taken, source.hook_failed. */
   async carryOut(
-    workflowId: string,
-    { changes, planned: wanted, ignoreHookErrors, warnings }: WorkflowChange,
-    before: VersionInForce,
+    change: WorkflowChange,
+    { workflow, inForce }: Present,
     context: CommandContext,
   ): Promise<SavedWorkflow> {
-    const { workflow, stored } = before;
-    const planned = wanted === undefined || isInForce(wanted, before) ? undefined : wanted;
-    const { externalId = workflow.externalId } = changes;
-    if (externalId !== null && externalId !== workflow.externalId) {
+    const { changes: given, planned: wanted, ignoreHookErrors, warnings, deploys } = change;
+    const planned = wanted && inForce && isSame(wanted, inForce) ? undefined : wanted;
+    // Its first deployment activates a workflow.
+    const changes = planned && !inForce ? { active: true, ...given } : given;
+    const { workflowId } = workflow;
+    const { workspaceId } = context;
+    const sources = sourcesAfter(workflow, planned, changes);
+    return this.withExternalId(workflow, changes, context, () =>
+      this.owned.carryOut({ workflowId, ...sources, ignoreHookErrors, context }, async (step) => {
+        if (planned) return this.deployed(planned, changes, workflow, step);
+        const command = { type: 'Change', changes, deploys, now: this.clock.now() } as const;
+        const result = await this.handle(workflowDecider, workflowId, command, step);
+        return savedWorkflow(result, { stored: inForce?.stored, warnings, workspaceId });
+      }),
+    );
+  }
+
+  /** Throws workflow.busy, workflow.external_id_taken. */
+  async saveDraft(
+    { changes, planned, face }: DraftChange,
+    { workflow, draft: before }: Present,
+    context: CommandContext,
+  ): Promise<SavedWorkflow> {
+    const { workflowId } = workflow;
+    const { warnings } = planned;
+    return this.withExternalId(workflow, changes, context, async () => {
+      const of = { warnings, workspaceId: context.workspaceId, isDraft: true };
+      const step = stepOf(context);
+      if (before && isSame(planned, before) && sameJson(face, workflow.draft?.face)) {
+        const command = { type: 'Change', changes, now: this.clock.now() } as const;
+        const result = await this.handle(workflowDecider, workflowId, command, step);
+        return savedWorkflow(result, { ...of, stored: before.stored });
+      }
+      const { draft, stored } = await this.deployments.storeDraft(workflowId, planned, face, context);
+      const command = { type: 'SaveDraft', draft, basedOn: basisOf(workflow), changes, now: this.clock.now() } as const;
+      return savedWorkflow(await this.handle(workflowDecider, workflowId, command, step), { ...of, stored });
+    });
+  }
+
+  /** Holds the external id that the change gives the workflow, and releases the former one afterwards. */
+  private async withExternalId<T>(
+    { workflowId, externalId: former }: WorkflowRecord,
+    { externalId = former }: Changes,
+    context: CommandContext,
+    act: () => Promise<T>,
+  ): Promise<T> {
+    if (externalId !== null && externalId !== former) {
       const holder = await this.externalIds.hold(externalId, workflowId, false, context);
       if (holder !== workflowId) throw externalIdTaken(externalId, holder);
     }
-    const { workspaceId } = context;
-    const saved = await this.owned.carryOut(
-      { workflowId, ...sourcesAfter(workflow, planned, changes), ignoreHookErrors, context },
-      async (step) => {
-        if (planned) return this.deployed(workflowId, planned, changes, workflow, step);
-        const command = { type: 'Change', changes, now: this.clock.now() } as const;
-        const result = await this.handle(workflowDecider, workflowId, command, step);
-        return savedWorkflow(result, { stored, warnings, workspaceId });
-      },
-    );
-    if (workflow.externalId !== null && workflow.externalId !== externalId)
-      await this.externalIds.release(workflow.externalId, workflowId, context);
-    return saved;
+    const done = await act();
+    if (former !== null && former !== externalId) await this.externalIds.release(former, workflowId, context);
+    return done;
   }
 
   private async deployed(
-    workflowId: string,
     planned: PlannedVersion,
     changes: Changes,
     workflow: WorkflowRecord,
     step: CommandContext,
   ): Promise<SavedWorkflow> {
-    const basedOn = workflow.deployed?.version ?? 0;
-    const { deployment, stored } = await this.deployments.store(workflowId, basedOn + 1, planned, step);
+    const { workflowId } = workflow;
+    const basedOn = basisOf(workflow);
+    const { deployment, stored } = await this.deployments.store(workflowId, basedOn.version + 1, planned, step);
     const command = { type: 'Deploy', deployment, basedOn, changes, now: this.clock.now() } as const;
     const result = await this.handle(workflowDecider, workflowId, command, step);
     return savedWorkflow(result, { stored, warnings: planned.warnings, workspaceId: step.workspaceId });

@@ -1,6 +1,7 @@
 import { auditable } from '#libs/kernel/auditable.js';
 import { type Context } from '#libs/kernel/context.js';
 import { CancelRunsReactor, type CancelRunsPorts } from './cancel-runs.reactor.js';
+import { DraftCleanUpReactor, type DraftCleanUpPorts } from './clean-up/draft-clean-up.reactor.js';
 import { WorkflowCleanUpReactor, type WorkflowCleanUpPorts } from './clean-up/workflow-clean-up.reactor.js';
 import { workflowDecider } from './domain/workflow.js';
 import { WORKFLOW_LIMITS } from './limits.js';
@@ -15,6 +16,7 @@ export const workflowsContext = {
   views: () => ({ workflows: new WorkflowsView(), runUrlKey: new RunUrlKeyView() }),
   reactors: {
     workflows: (ports: WorkflowCleanUpPorts) => new WorkflowCleanUpReactor(ports),
+    'workflow drafts': (ports: DraftCleanUpPorts) => new DraftCleanUpReactor(ports),
     'workflow runs to cancel': (ports: CancelRunsPorts) => new CancelRunsReactor(ports),
   },
   ids: ['p'],

@@ -14,19 +14,21 @@ import { DefinitionChecks, type CheckedDefinition, type GivenDefinition } from '
 import { type JsonObject } from './domain/check-shape.js';
 import { plainDefinition } from './domain/plain-definition.js';
 import { settingsOf } from './domain/settings.js';
-import { type PinnedComponent, type StoredVersion } from './domain/stored-version.js';
-import { planTriggers, restorable, type TriggerRequest } from './domain/triggers.js';
-import { type Deployment, type WorkflowRecord } from './domain/workflow.js';
+import { type KnownVersion, type PinnedComponent, type StoredVersion } from './domain/stored-version.js';
+import { NO_SOURCE, planTriggers, restorable, type TriggerRequest } from './domain/triggers.js';
+import { type Deployment, type Draft, type WorkflowRecord } from './domain/workflow.js';
 import { stepOf } from './external-ids.js';
 import { StepPlans } from './plan-steps.js';
 import { type SourcesPlan, TriggerSources } from './trigger-sources.js';
 import { TRIGGER_REFERENCES, type TriggerReferences } from './ports.js';
-import { type DeployedStep, type WorkflowTrigger } from './published.js';
+import { type DeployedStep, type DeployedVersion, type WorkflowTrigger } from './published.js';
 
-/** The version in force. */
-export interface VersionInForce {
+/** What a change begins from. */
+export interface Present {
   readonly workflow: WorkflowRecord;
-  readonly stored: StoredVersion;
+  /** Undefined before the first deployment. */
+  readonly inForce: KnownVersion | undefined;
+  readonly draft: KnownVersion | undefined;
 }
 
 /** Everything of a version but its number and its id. Nothing of it is stored yet. */
@@ -44,18 +46,14 @@ export interface PlannedVersion {
   keep(): Promise<void>;
 }
 
-/** A version to put in force again. */
-export interface FormerVersion {
-  readonly stored: StoredVersion;
-  readonly triggers: readonly WorkflowTrigger[];
-}
-
 interface PlanRequest {
   readonly workflowId: string;
   readonly given: GivenDefinition;
   readonly checked: CheckedDefinition;
-  readonly before: VersionInForce | undefined;
+  /** Whose pins, secrets and addresses are kept. */
+  readonly before: KnownVersion | undefined;
   readonly refresh: boolean;
+  readonly isDraft?: boolean;
   readonly context: CommandContext;
 }
 
@@ -75,10 +73,15 @@ export class Deployments {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async inForce(workflow: WorkflowRecord): Promise<VersionInForce | undefined> {
-    return workflow.deployed === null
-      ? undefined
-      : { workflow, stored: await readVersion(this.blobs, workflow.deployed.versionHash) };
+  async present(workflow: WorkflowRecord): Promise<Present> {
+    const { deployed, draft } = workflow;
+    return { workflow, inForce: await this.known(deployed), draft: await this.known(draft) };
+  }
+
+  private async known(
+    of: { readonly versionHash: string; readonly triggers: readonly WorkflowTrigger[] } | null,
+  ): Promise<KnownVersion | undefined> {
+    return of === null ? undefined : { stored: await readVersion(this.blobs, of.versionHash), triggers: of.triggers };
   }
 
   /**
@@ -103,18 +106,20 @@ export class Deployments {
   }
 
   private async plan(
-    { workflowId, given, checked, before, refresh, context }: PlanRequest,
+    { workflowId, given, checked, before, refresh, isDraft = false, context }: PlanRequest,
     built: ResolvedComponent[],
   ): Promise<PlannedVersion> {
     const isSource = (id: string): boolean => this.references.isSource(id, context.workspaceId);
     const triggers = planTriggers(plainDefinition(checked.definition, isSource), {
       ...this.triggerRequest(workflowId),
-      before: before?.workflow.deployed?.triggers ?? [],
+      ...(isDraft ? { newSourceId: () => NO_SOURCE } : {}),
+      before: before?.triggers ?? [],
     });
     if (triggers.faults.length > 0) throw await this.checks.invalid(given, triggers.faults);
     const { components } = checked;
     const { sources: wanted, definition: plain } = triggers;
-    const owned = await this.triggerSources.plan({ wanted, definition: plain, components, before, refresh, context });
+    const sourcesOf = { wanted, definition: plain, components, before, refresh, isDraft, context };
+    const owned = await this.triggerSources.plan(sourcesOf);
     const { definition, sources, stored: storedSources } = owned;
     const plan = await this.stepPlans.plan({
       workflowId,
@@ -141,22 +146,21 @@ export class Deployments {
   }
 
   /**
-   * Plans a former version with its pins and secrets. Names that are in force keep their URLs, sources and ticks. Throws
+   * Plans a former version, or a draft, with its pins and secrets. Names that are in force keep their URLs, sources and ticks. Throws
    * workflow.invalid_definition when something that its triggers need is gone.
    */
   async restored(
     workflowId: string,
-    { stored, triggers: former }: FormerVersion,
-    before: VersionInForce,
+    { stored, triggers: former }: KnownVersion,
+    inForce: KnownVersion | undefined,
     context: CommandContext,
   ): Promise<PlannedVersion> {
     const { definition, deployed, components } = stored;
-    const present = before.workflow.deployed?.triggers ?? [];
     const triggers = planTriggers(definition, {
       ...this.triggerRequest(workflowId),
-      before: restorable(former, present),
+      before: restorable(former, inForce?.triggers ?? []),
     });
-    const owned = await this.triggerSources.restore({ wanted: triggers.sources, from: stored, before, context });
+    const owned = await this.triggerSources.restore({ wanted: triggers.sources, from: stored, inForce, context });
     const faults = [...triggers.faults, ...this.checks.goneEmitters(definition, context), ...owned.faults];
     if (faults.length > 0) throw await this.checks.invalid({ json: definition }, faults);
     return {
@@ -193,34 +197,59 @@ export class Deployments {
     planned: PlannedVersion,
     context: CommandContext,
   ): Promise<{ readonly deployment: Deployment; readonly stored: StoredVersion }> {
-    const { definition, triggers, steps, components, storedSources: sources, secrets, restoredFrom } = planned;
-    await planned.keep();
-    for (const { ref, text } of secrets) await this.vault.put(ref, context.workspaceId, text);
-    for (const name of tokenVariables(triggers)) await this.variables.keepHash(name, stepOf(context));
+    for (const name of tokenVariables(planned.triggers)) await this.variables.keepHash(name, stepOf(context));
     const deploymentId = newId('d', this.clock.now());
-    const settings = settingsOf(definition);
-    const deployed = { workflowId, deploymentId, version, settings, steps };
-    const stored: StoredVersion = { deployed, definition, components, sources };
+    const stored = storedVersion(workflowId, { deploymentId, version }, planned);
+    const { restoredFrom } = planned;
+    const of = { deploymentId, userId: context.actor.userId, ...(await this.kept(stored, planned, context)) };
+    return { deployment: restoredFrom === undefined ? of : { ...of, restoredFrom }, stored };
+  }
+
+  /** Stores everything that a draft refers to, as of a version. */
+  async storeDraft(
+    workflowId: string,
+    planned: PlannedVersion,
+    face: Draft['face'],
+    context: CommandContext,
+  ): Promise<{ readonly draft: Draft; readonly stored: StoredVersion }> {
+    const draftId = newId('d', this.clock.now());
+    const stored = { draftId, ...storedVersion(workflowId, { deploymentId: null, version: null }, planned) };
+    return { draft: { draftId, face, ...(await this.kept(stored, planned, context)) }, stored };
+  }
+
+  private async kept(
+    stored: StoredVersion,
+    planned: PlannedVersion,
+    { workspaceId }: CommandContext,
+  ): Promise<Omit<Draft, 'draftId' | 'face'>> {
+    const { triggers, secrets } = planned;
+    await planned.keep();
+    for (const { ref, text } of secrets) await this.vault.put(ref, workspaceId, text);
     const versionHash = await this.blobs.put(JSON.stringify(stored));
-    const { userId } = context.actor;
-    const secretRefs = [
-      ...secretRefsOf(steps),
-      ...sources.flatMap(({ secrets: copies = {} }) => Object.values(copies)),
-    ];
-    const deployment = { deploymentId, userId, settings, triggers, versionHash, secretRefs };
-    return { deployment: restoredFrom === undefined ? deployment : { ...deployment, restoredFrom }, stored };
+    return { settings: stored.deployed.settings, triggers, versionHash, secretRefs: secretRefsOf(stored) };
   }
 }
+
+const storedVersion = (
+  workflowId: string,
+  id: Pick<DeployedVersion, 'deploymentId' | 'version'>,
+  { definition, steps, components, storedSources: sources }: PlannedVersion,
+): StoredVersion => ({
+  deployed: { workflowId, ...id, settings: settingsOf(definition), steps },
+  definition,
+  components,
+  sources,
+});
 
 /** The checks tell of literal props too, which the plans of steps look at again. */
 const once = (warnings: readonly Warning[]): readonly Warning[] => [
   ...new Map(warnings.map((each) => [`${each.code} ${each.path}`, each])).values(),
 ];
 
-/** Whether a deployment would change nothing. */
-export const isInForce = (planned: PlannedVersion, { workflow, stored }: VersionInForce): boolean =>
+/** Whether the planned version is this one. */
+export const isSame = (planned: PlannedVersion, { stored, triggers }: KnownVersion): boolean =>
   sameJson(planned.definition, stored.definition) &&
-  sameJson(planned.triggers, workflow.deployed?.triggers) &&
+  sameJson(planned.triggers, triggers) &&
   sameJson(planned.steps, stored.deployed.steps) &&
   planned.sources.every((source) => !('isChanged' in source) || !source.isChanged);
 
@@ -238,7 +267,9 @@ const tokenVariables = (triggers: readonly WorkflowTrigger[]): ReadonlySet<strin
     ),
   );
 
-const secretRefsOf = (steps: readonly DeployedStep[]): readonly string[] =>
-  steps.flatMap(({ definition }) =>
+const secretRefsOf = ({ deployed: { steps }, sources }: StoredVersion): readonly string[] => [
+  ...steps.flatMap(({ definition }) =>
     definition.props.flatMap((planned) => ('secretRef' in planned ? (planned.secretRef ?? []) : [])),
-  );
+  ),
+  ...sources.flatMap(({ secrets = {} }) => Object.values(secrets)),
+];

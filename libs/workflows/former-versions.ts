@@ -4,7 +4,8 @@ import { type EventStore } from '#libs/kernel/event-store.js';
 import { streamName } from '#libs/kernel/events.js';
 import { BLOBS, EVENT_STORE, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
-import { type FormerVersion, readVersion } from './deployments.js';
+import { readVersion } from './deployments.js';
+import { type KnownVersion } from './domain/stored-version.js';
 import { workflowDecider } from './domain/workflow.js';
 import { versionNotFound } from './find-version.js';
 import { type WorkflowEvent } from './published.js';
@@ -19,7 +20,7 @@ export class FormerVersions {
   ) {}
 
   /** Throws workflow.version_not_found. */
-  async find(workflowId: string, version: number): Promise<FormerVersion> {
+  async find(workflowId: string, version: number): Promise<KnownVersion> {
     for await (const recorded of this.store.read(streamName(workflowDecider.category, workflowId))) {
       const { type, data } = this.upcasters.upcast(recorded) as WorkflowEvent;
       if (type !== 'WorkflowDeployed' || data.version !== version) continue;

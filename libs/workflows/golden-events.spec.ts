@@ -10,6 +10,7 @@ import { runnableWorkflows, WorkflowsView } from './workflows-view.js';
 
 const golden = new GoldenEvents(workflowsContext);
 const ID = 'p_0mf3k2a9b7c6d5e4f3';
+const DRAFT = 'd_0mf3k2a9b7c6d5e4f5';
 const KEY = 'e0mf3k2a9b7c6d5e';
 const createdAt = 1_763_712_000_000;
 const PUBLIC_KEY = 'MCowBQYDK2VwAyEAiQAD1HyVobsWPshrjPIQcGxsyyknX+sCnGrkdBrs4ws=';
@@ -31,6 +32,7 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent | RunUrlKeyCreated)
         managedBy: 'ci',
         active: true,
         deployed: null,
+        draft: null,
         switchedAt: createdAt,
         createdAt,
         updatedAt: createdAt,
@@ -60,6 +62,23 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent | RunUrlKeyCreated)
     });
     expect(after('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged.cancelling')).toEqual(changed);
   },
+  WorkflowDraftSaved: () => {
+    expect(after('WorkflowCreated', 'WorkflowDraftSaved')).toMatchObject({
+      workflow: {
+        name: 'Orders',
+        deployed: null,
+        draft: { draftId: DRAFT, face: { name: 'Orders 3' } },
+        updatedAt: createdAt + 2_000,
+      },
+    });
+    expect(after('WorkflowCreated', 'WorkflowDraftSaved', 'WorkflowDraftSaved.owned')).toMatchObject({
+      workflow: { draft: { face: { externalId: 'shop/orders3' }, triggers: [{ emitterId: '', isOwned: true }, {}] } },
+    });
+  },
+  WorkflowDraftDiscarded: () =>
+    expect(after('WorkflowCreated', 'WorkflowDeployed', 'WorkflowDraftSaved', 'WorkflowDraftDiscarded')).toMatchObject({
+      workflow: { deployed: { version: 1 }, draft: null, updatedAt: createdAt + 3_000 },
+    }),
   WorkflowDeleted: () =>
     expect(after('WorkflowCreated', 'WorkflowDeleted')).toEqual({ status: 'deleted', externalId: 'shop/orders' }),
   WorkflowExternalIdReserved: () =>
@@ -84,14 +103,20 @@ describe('the view of workflows', () => {
     return view;
   };
 
-  it('knows a workflow from its first version on, and until its deletion', () => {
-    expect(viewAfter('WorkflowCreated').find(ID)).toBeUndefined();
+  it('knows a workflow until its deletion, with its version and its draft', () => {
+    expect(viewAfter('WorkflowCreated', 'WorkflowDraftSaved').find(ID)).toMatchObject({
+      deploymentId: null,
+      version: null,
+      draft: { id: DRAFT, settings: { queueSize: 100 } },
+      settings: { queueSize: 100 },
+    });
     expect(viewAfter('WorkflowCreated', 'WorkflowDeployed').find(ID)).toMatchObject({
       id: ID,
       name: 'Orders',
       active: true,
       version: 1,
       deploymentId: 'd_0mf3k2a9b7c6d5e4f3',
+      draft: null,
       settings: { queueSize: 100 },
     });
     const gone = viewAfter('WorkflowCreated', 'WorkflowDeployed', 'WorkflowDeleted');

@@ -114,7 +114,6 @@ export interface WorkflowCreated {
     readonly createdAt: number;
   };
 }
-/** The first one comes right after WorkflowCreated. */
 export interface WorkflowDeployed {
   readonly type: 'WorkflowDeployed';
   readonly data: {
@@ -137,11 +136,37 @@ export interface WorkflowChanged {
   /** `cancelsRuns`: every unfinished run that arrived before is cancelled. */
   readonly data: WorkflowFace & { readonly cancelsRuns?: true; readonly changedAt: number };
 }
+/** A version that is not deployed, for test runs. Any deployment discards it (docs/adr/0078). */
+export interface WorkflowDraft {
+  /** `d_…`. No version gets it. */
+  readonly draftId: string;
+  readonly settings: WorkflowSettings;
+  /** A source that the workflow would own and does not have yet has no id. */
+  readonly triggers: readonly WorkflowTrigger[];
+  /** Blob as of a version. No other draft has the same. */
+  readonly versionHash: string;
+  /** Vault records that it uses. Versions may use them too. */
+  readonly secretRefs: readonly string[];
+  /** What its deployment changes besides. */
+  readonly face: Partial<WorkflowFace>;
+  readonly savedAt: number;
+}
+/** Replaces the draft before it. */
+export interface WorkflowDraftSaved {
+  readonly type: 'WorkflowDraftSaved';
+  readonly data: WorkflowDraft;
+}
+/** Comes right after the deployment that discards it. */
+export interface WorkflowDraftDiscarded {
+  readonly type: 'WorkflowDraftDiscarded';
+  readonly data: { readonly draftId: string; readonly discardedAt: number };
+}
 export interface WorkflowDeleted {
   readonly type: 'WorkflowDeleted';
   readonly data: { readonly deletedAt: number };
 }
-export type WorkflowEvent = WorkflowCreated | WorkflowDeployed | WorkflowChanged | WorkflowDeleted;
+export type WorkflowEvent =
+  WorkflowCreated | WorkflowDeployed | WorkflowDraftSaved | WorkflowDraftDiscarded | WorkflowChanged | WorkflowDeleted;
 
 /** The stream is that of the external id in its workspace. */
 export interface WorkflowExternalIdReserved {
@@ -197,8 +222,9 @@ export interface DeployedStep {
 /** Everything that a run needs of the version that it is pinned to. */
 export interface DeployedVersion {
   readonly workflowId: string;
-  readonly deploymentId: string;
-  readonly version: number;
+  /** Null for a draft. */
+  readonly deploymentId: string | null;
+  readonly version: number | null;
   readonly settings: WorkflowSettings;
   readonly steps: readonly DeployedStep[];
 }
@@ -209,8 +235,10 @@ export interface RunnableWorkflow {
   readonly userId: string;
   readonly name: string;
   readonly active: boolean;
-  readonly deploymentId: string;
-  readonly version: number;
+  /** Null before the first deployment. */
+  readonly deploymentId: string | null;
+  readonly version: number | null;
+  readonly draft: { readonly id: string; readonly settings: WorkflowSettings } | null;
   readonly settings: WorkflowSettings;
 }
 
@@ -219,7 +247,7 @@ export interface RunnableWorkflows {
   /** Undefined for a workflow that is unknown or deleted. */
   find(workflowId: string): RunnableWorkflow | undefined;
   idOfExternal(externalId: string, workspaceId: string): string | undefined;
-  /** Undefined when the workflow is unknown or deleted, or never had this version. */
+  /** A version or the draft. Undefined when the workflow is unknown or deleted, or does not have it. */
   version(workflowId: string, deploymentId: string): Promise<DeployedVersion | undefined>;
 }
 

@@ -13,6 +13,7 @@ export interface Beside {
   readonly strict?: boolean | undefined;
   readonly active?: boolean | undefined;
   readonly refresh?: boolean | undefined;
+  readonly draft?: boolean | undefined;
   readonly cancel_runs?: boolean | undefined;
   readonly ignore_hook_errors?: boolean | undefined;
   readonly managed_by?: string | null | undefined;
@@ -23,14 +24,17 @@ export interface SavedWorkflow {
   readonly workflow: WorkflowRecord;
   readonly revision: number;
   readonly workspaceId: string;
-  readonly stored: StoredVersion;
+  /** What a reply shows. Undefined for a workflow that was never deployed. */
+  readonly stored: StoredVersion | undefined;
+  /** Whether that is its draft. */
+  readonly isDraft?: boolean;
   readonly warnings: readonly Warning[];
   readonly position: Position | undefined;
 }
 
 export const savedWorkflow = (
   { state, revision, position }: CommandResult<WorkflowState>,
-  more: Pick<SavedWorkflow, 'stored' | 'warnings' | 'workspaceId'>,
+  more: Pick<SavedWorkflow, 'stored' | 'isDraft' | 'warnings' | 'workspaceId'>,
 ): SavedWorkflow => {
   if (state.status !== 'exists') throw new Error(`a workflow is ${state.status} after it was saved`);
   return { workflow: state.workflow, revision: Number(revision), position, ...more };
@@ -57,6 +61,19 @@ export const givenFace = (definition: JsonObject, beside: Beside): Partial<Workf
 const managedByOf = (definition: JsonObject, beside: Beside): string | null | undefined => {
   if (Object.hasOwn(definition, 'managed_by')) return textIn(definition, 'managed_by') ?? null;
   return beside.managed_by;
+};
+
+/** Whether the request saves a draft. Throws request.invalid_parameter when it cancels runs too. */
+export const savesDraft = (definition: JsonObject, beside: Beside): boolean => {
+  const isDraft = [definition['draft'], beside.draft].find((each) => typeof each === 'boolean') === true;
+  if (!isDraft || (definition['cancel_runs'] !== true && beside.cancel_runs !== true)) return isDraft;
+  throw new DomainError(
+    'request.invalid_parameter',
+    'cancel_runs cancels runs now, and a draft changes nothing that runs',
+    {
+      field: 'cancel_runs',
+    },
+  );
 };
 
 /** Whether the request cancels runs. Throws request.invalid_parameter when it leaves the workflow active. */

@@ -7,6 +7,7 @@ import { warned, type Warned } from '#libs/kernel/warning.js';
 import { SOURCE_RECORDS, type SourceRecords } from '#libs/sources/published.js';
 import { readVersion } from './deployments.js';
 import { type StoredVersion } from './domain/stored-version.js';
+import { noDraft } from './domain/workflow.js';
 import {
   ENDPOINT_URLS,
   type EndpointUrls,
@@ -18,7 +19,7 @@ import {
 } from './ports.js';
 import { isListening, ticksSince } from './published.js';
 import { type SavedWorkflow } from './saved-workflow.js';
-import { codesOf, type ShownWorkflow, type WorkflowReply, workflowReply } from './workflow-reply.js';
+import { codesOf, shownVersion, type ShownWorkflow, type WorkflowReply, workflowReply } from './workflow-reply.js';
 
 /** Makes the whole record of a workflow, with the code of its components. */
 @Injectable()
@@ -32,10 +33,13 @@ export class ShownWorkflows {
     @Inject(WORKFLOW_SUBSCRIPTIONS) private readonly subscriptions: WorkflowSubscriptions,
   ) {}
 
-  /** As the read models know it. */
-  async read(shown: ShownWorkflow, versionHash: string): Promise<WorkflowReply> {
-    const stored = await this.version(versionHash);
-    return this.reply(shown, stored, await this.subscriptions.of(shown.workflow.workflowId), 'read_model');
+  /** As the read models know it. Throws workflow.no_draft. */
+  async read(shown: ShownWorkflow, isDraft = false): Promise<WorkflowReply> {
+    const { workflowId, deployed, draft } = shown.workflow;
+    if (isDraft && !draft) throw noDraft(workflowId);
+    const of = isDraft ? draft : deployed;
+    const stored = of ? await this.version(of.versionHash) : undefined;
+    return this.reply({ ...shown, stored, isDraft }, await this.subscriptions.of(workflowId), 'read_model');
   }
 
   version(hash: string): Promise<StoredVersion> {
@@ -49,25 +53,27 @@ export class ShownWorkflows {
     const owned = (deployed?.triggers ?? [])
       .filter(isListening)
       .map(({ subscriptionId: id, ...events }) => ({ id, ...events, isOwned: true }));
-    const reply = await this.reply(saved, saved.stored, [...owned, ...others], 'log');
+    const reply = await this.reply(saved, [...owned, ...others], 'log');
     return new Changed(saved.position, warned(reply, saved.warnings));
   }
 
   private async reply(
-    shown: ShownWorkflow,
-    stored: StoredVersion,
+    shown: ShownWorkflow & Pick<SavedWorkflow, 'stored' | 'isDraft'>,
     heard: readonly HeardEvents[],
     sourcesFrom: 'log' | 'read_model',
   ): Promise<WorkflowReply> {
-    const codes = await codesOf(stored, this.blobs);
-    const { active, switchedAt, deployed } = shown.workflow;
-    const sourceIds = (deployed?.triggers ?? []).flatMap((each) => (each.kind === 'source' ? [each.emitterId] : []));
+    const { workflow, isDraft = false } = shown;
+    const version = shownVersion(workflow, shown.stored, isDraft);
+    const codes = await codesOf(version.stored, this.blobs);
+    const { switchedAt } = workflow;
+    const ticks = workflow.active && !isDraft;
+    const sourceIds = version.triggers.flatMap((each) => (each.kind === 'source' ? [each.emitterId] : []));
     const sources = await this.sources.of(sourceIds, shown.workspaceId, sourcesFrom);
-    return workflowReply(shown, stored, heard, codes, {
+    return workflowReply(shown, version, heard, codes, {
       sourceOf: (id) => sources.get(id) ?? {},
       urlOf: (key) => this.urls.urlOf(key),
       nextTickOf: (timer) =>
-        active ? this.schedules.next(timer, ticksSince(timer, switchedAt), this.clock.now()) : undefined,
+        ticks ? this.schedules.next(timer, ticksSince(timer, switchedAt), this.clock.now()) : undefined,
     });
   }
 }

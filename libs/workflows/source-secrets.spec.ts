@@ -20,7 +20,11 @@ const definition: Pick<SourceDefinition, 'props'> = {
 };
 const planned = (secrets: readonly { readonly ref: string; readonly text: string }[]): PlannedSource =>
   ({ definition, plan: { secrets } }) as unknown as PlannedSource;
-const given = { shop: 'x', token: SECRET_MASK, call: { url: 'https://example.com', auth: { token: SECRET_MASK } } };
+const given = {
+  shop: 'x',
+  token: SECRET_MASK,
+  call: { url: 'https://example.com', auth: { type: 'bearer', token: SECRET_MASK } },
+};
 
 describe('the secrets of a source that a workflow owns', () => {
   const vault = new InMemoryVault();

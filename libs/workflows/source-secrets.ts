@@ -5,7 +5,7 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { newId } from '#libs/kernel/ids.js';
 import { CLOCK, VAULT } from '#libs/kernel/tokens.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type PlannedProp, type PlannedSource } from '#libs/sources/published.js';
+import { type PlannedProp, type PlannedSource, SECRET_MASK } from '#libs/sources/published.js';
 import { type JsonObject } from './domain/check-shape.js';
 import { isObject, objectIn } from './domain/definition-rules.js';
 import { type StoredSource } from './domain/stored-version.js';
@@ -41,7 +41,7 @@ export class SourceSecrets {
   }
 
   /**
-   * The props of a former source with its secrets in place of masks. A mask stays where the present source has the same
+   * The props with the secrets of a former source in place of their masks. A mask stays where the present source has the same
    * secret. Throws source.invalid_prop for a secret that is no longer stored.
    */
   async inClear(
@@ -53,12 +53,12 @@ export class SourceSecrets {
     const clear = new Map(Object.entries(props));
     for (const planned of former.definition.props) {
       const { prop } = planned;
-      if (secretRefOf(planned) === undefined) continue;
+      if (secretRefOf(planned) === undefined || !isMasked(props[prop])) continue;
       const text = await this.copyOf(former, prop, workspaceId);
       if (text === undefined)
         throw new DomainError('source.invalid_prop', `prop ${prop}: its secret is not stored any more`, { prop });
       if (present && (await this.copyOf(present, prop, workspaceId)) === text) continue;
-      clear.set(prop, planned.kind === 'request' ? withSecrets(planned.value, text) : text);
+      clear.set(prop, planned.kind === 'request' ? withSecrets(props[prop], text) : text);
     }
     return Object.fromEntries(clear);
   }
@@ -72,9 +72,14 @@ export class SourceSecrets {
 const secretRefOf = (planned: PlannedProp): string | undefined =>
   'secretRef' in planned ? planned.secretRef : undefined;
 
+const isMasked = (value: unknown): boolean =>
+  value === SECRET_MASK || (isObject(value) && Object.values(objectIn(value, 'auth')).includes(SECRET_MASK));
+
 /** A request whose vault record has the secret fields of its `auth`. */
 const withSecrets = (value: unknown, text: string): unknown => {
   const secrets: unknown = JSON.parse(text);
   if (!isObject(value) || !isObject(secrets)) return value;
-  return { ...value, auth: { ...objectIn(value, 'auth'), ...secrets } };
+  const auth = objectIn(value, 'auth');
+  const masked = Object.entries(secrets).filter(([field]) => auth[field] === SECRET_MASK);
+  return { ...value, auth: { ...auth, ...Object.fromEntries(masked) } };
 };

@@ -15,7 +15,7 @@ import { type JsonObject } from './domain/check-shape.js';
 import { isImport, objectIn, triggersOf } from './domain/definition-rules.js';
 import { type Fault, pathText } from './domain/findings.js';
 import { type WantedTriggerSource } from './domain/triggers.js';
-import { type StoredVersion } from './domain/stored-version.js';
+import { type KnownVersion, type StoredVersion } from './domain/stored-version.js';
 import { type WorkflowRecord } from './domain/workflow.js';
 import { authorsFault, masked, withKnownAccounts } from './plan-props.js';
 import { ownsSource } from './published.js';
@@ -27,8 +27,10 @@ interface SourcesRequest {
   readonly definition: JsonObject;
   /** Components that the checks found, by `uses`. */
   readonly components: ReadonlyMap<string, ResolvedComponent>;
-  readonly before: { readonly workflow: WorkflowRecord; readonly stored: StoredVersion } | undefined;
+  readonly before: KnownVersion | undefined;
   readonly refresh: boolean;
+  /** Whether the sources are not deployed. */
+  readonly isDraft: boolean;
   readonly context: CommandContext;
 }
 
@@ -47,7 +49,7 @@ export interface SourcesPlan {
 interface RestoredSources {
   readonly wanted: readonly WantedTriggerSource[];
   readonly from: StoredVersion;
-  readonly before: NonNullable<SourcesRequest['before']>;
+  readonly inForce: KnownVersion | undefined;
   readonly context: CommandContext;
 }
 
@@ -70,7 +72,7 @@ export class TriggerSources {
   ) {}
 
   async plan({ wanted, definition, ...request }: SourcesRequest): Promise<SourcesPlan> {
-    const { components, before, refresh, context } = request;
+    const { components, before, refresh, isDraft, context } = request;
     const triggers = triggersOf(definition).map(([, trigger]) => trigger);
     const sources: SourcesPlan['sources'][number][] = [];
     const stored: StoredVersion['sources'][number][] = [];
@@ -81,15 +83,20 @@ export class TriggerSources {
       const component = components.get(uses);
       const trigger = triggers[at];
       if (!component || !trigger) throw new Error(`the component of ${uses} was not looked for`);
-      const kept = before && !refresh ? keptSource(source.trigger, trigger, before) : undefined;
+      const mayStay = !refresh && (isDraft || !source.isNew);
+      const kept = before && mayStay ? keptSource(source.trigger, trigger, before) : undefined;
       if (kept) {
         sources.push(source);
         stored.push(kept);
         continue;
       }
       const given = isImport(definition) ? withKnownAccounts(component, props, context, this.checks) : props;
+      const known = before?.stored.sources.find((each) => each.trigger === source.trigger && each.secrets);
+      // A source that is in force knows its secrets itself.
+      const former = isDraft || source.isNew ? known : undefined;
       try {
-        const planned = await this.owned.plan({ ...source, component, props: given }, context);
+        const clear = former ? await this.copies.inClear(former, undefined, given, context) : given;
+        const planned = await this.owned.plan({ ...source, component, props: clear }, context);
         sources.push(planned);
         const copied = await this.copies.of(planned, context);
         stored.push({ trigger: source.trigger, uses, definition: planned.definition, ...copied.stored });
@@ -107,13 +114,13 @@ export class TriggerSources {
   }
 
   /** Plans the sources of a former version, with its code and its secrets. */
-  async restore({ wanted, from, before, context }: RestoredSources): Promise<Omit<SourcesPlan, 'definition'>> {
+  async restore({ wanted, from, inForce, context }: RestoredSources): Promise<Omit<SourcesPlan, 'definition'>> {
     const plan = { sources: [], stored: [], secrets: [], warnings: [], faults: [] } as OpenPlan;
     for (const { at, uses, props, ...source } of wanted) {
       const { trigger, isNew } = source;
       const former = from.sources.find((each) => each.trigger === trigger);
       if (!former) throw new Error(`the version to restore lacks its source ${trigger}`);
-      const present = isNew ? undefined : before.stored.sources.find((each) => each.trigger === trigger);
+      const present = isNew ? undefined : inForce?.stored.sources.find((each) => each.trigger === trigger);
       if (sameJson(former, present)) {
         plan.sources.push(source);
         plan.stored.push(former);
@@ -141,9 +148,9 @@ export class TriggerSources {
 const keptSource = (
   name: string,
   trigger: JsonObject,
-  { workflow, stored }: { readonly workflow: WorkflowRecord; readonly stored: StoredVersion },
+  { triggers, stored }: KnownVersion,
 ): StoredVersion['sources'][number] | undefined => {
-  const at = (workflow.deployed?.triggers ?? []).findIndex((each) => ownsSource(each) && each.name === name);
+  const at = triggers.findIndex((each) => ownsSource(each) && each.name === name);
   const former = triggersOf(stored.definition).find(([i]) => i === at)?.[1];
   const isSame = former?.['uses'] === trigger['uses'] && sameJson(propsIn(former), propsIn(trigger));
   return isSame ? stored.sources.find((each) => each.trigger === name) : undefined;

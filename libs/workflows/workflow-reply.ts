@@ -18,11 +18,18 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 import { type JsonObject } from './domain/check-shape.js';
 import { objectIn, stepsOf, textIn } from './domain/definition-rules.js';
+import { settingsOf } from './domain/settings.js';
 import { type StoredVersion } from './domain/stored-version.js';
-import { shownToken } from './domain/triggers.js';
+import { NO_SOURCE, shownToken } from './domain/triggers.js';
 import { type WorkflowRecord } from './domain/workflow.js';
 import { type HeardEvents, type VersionEntry, type WorkflowRunStats } from './ports.js';
-import { type DeployedStep, type TimerTrigger, type WorkflowSettings, type WorkflowTrigger } from './published.js';
+import {
+  type DeployedStep,
+  type TimerTrigger,
+  type WorkflowFace,
+  type WorkflowSettings,
+  type WorkflowTrigger,
+} from './published.js';
 
 const COMMON = {
   id: text('`p_…`'),
@@ -35,7 +42,7 @@ const COMMON = {
   active: boolean('Whether the triggers start runs'),
   version: nullable(integer('Number of the deployed version')),
   deployment_id: nullable(text('`d_…`')),
-  has_draft: boolean('False: there are no drafts yet'),
+  has_draft: boolean('Whether a draft is saved'),
   settings: record('With defaults'),
   revision: revisionField(),
   created_at: seconds(),
@@ -122,7 +129,17 @@ export interface ShownWorkflow {
   readonly workspaceId: string;
 }
 
-const common = ({ workflow, revision, workspaceId }: ShownWorkflow) => {
+/** The version in force, or the draft. */
+export interface ShownVersion {
+  readonly settings: WorkflowSettings;
+  readonly triggers: readonly WorkflowTrigger[];
+  readonly stored: StoredVersion;
+  readonly face: Pick<WorkflowFace, 'name' | 'description' | 'externalId'>;
+}
+
+const DEFAULTS = settingsOf({});
+
+const common = ({ workflow, revision, workspaceId }: ShownWorkflow, settings: WorkflowSettings) => {
   const { deployed } = workflow;
   return {
     id: workflow.workflowId,
@@ -135,8 +152,8 @@ const common = ({ workflow, revision, workspaceId }: ShownWorkflow) => {
     active: workflow.active,
     version: deployed?.version ?? null,
     deployment_id: deployed?.deploymentId ?? null,
-    has_draft: false,
-    settings: deployed === null ? {} : shownSettings(deployed.settings, workflow.active),
+    has_draft: workflow.draft !== null,
+    settings: shownSettings(settings, workflow.active),
     revision,
     created_at: epochSeconds(workflow.createdAt),
     updated_at: epochSeconds(workflow.updatedAt),
@@ -145,7 +162,7 @@ const common = ({ workflow, revision, workspaceId }: ShownWorkflow) => {
 };
 
 export const listedWorkflowReply = (shown: ShownWorkflow, stats?: WorkflowRunStats): ListedWorkflowReply => ({
-  ...common(shown),
+  ...common(shown, shown.workflow.deployed?.settings ?? DEFAULTS),
   trigger_types: (shown.workflow.deployed?.triggers ?? []).map(({ kind }) => kind),
   ...(stats === undefined ? {} : { stats: statsReply(stats) }),
 });
@@ -165,16 +182,30 @@ export interface TriggerFacts {
   readonly nextTickOf: (trigger: TimerTrigger) => number | undefined;
 }
 
+const NOTHING: StoredVersion = {
+  deployed: { workflowId: '', deploymentId: null, version: null, settings: DEFAULTS, steps: [] },
+  definition: { steps: [] },
+  components: [],
+  sources: [],
+};
+
+/** @param stored that of the version in force, or of the draft; undefined for a workflow that was never deployed */
+export const shownVersion = (workflow: WorkflowRecord, stored = NOTHING, isDraft = false): ShownVersion => {
+  const of = isDraft ? workflow.draft : workflow.deployed;
+  const face = isDraft ? { ...workflow, ...workflow.draft?.face } : workflow;
+  return { settings: of?.settings ?? DEFAULTS, triggers: of?.triggers ?? [], stored, face };
+};
+
 /** @param codes code of the components, by hash */
 export const workflowReply = (
   shown: ShownWorkflow,
-  stored: StoredVersion,
+  { settings, triggers, stored, face }: ShownVersion,
   heard: readonly HeardEvents[],
   codes: ReadonlyMap<string, string>,
   facts: TriggerFacts,
 ): WorkflowReply => ({
-  ...common(shown),
-  triggers: (shown.workflow.deployed?.triggers ?? []).map((trigger) => shownTrigger(trigger, facts)),
+  ...common(shown, settings),
+  triggers: triggers.map((trigger) => shownTrigger(trigger, facts)),
   steps: stepsOf(stored.definition).flatMap(([i, step]) => shownStep(step, i, stored, codes)),
   subscriptions: heard.map(({ id, emitterId: emitter_id, eventName: event_name, filter }) => ({
     id,
@@ -182,7 +213,7 @@ export const workflowReply = (
     event_name,
     filter,
   })),
-  definition: shownDefinition(shown.workflow, stored.definition),
+  definition: shownDefinition(face, stored.definition),
 });
 
 /** A definition as `PUT` takes it, with what is no part of a version. */
@@ -238,7 +269,7 @@ const shownTrigger = (
     case 'source': {
       const { kind: type, name, emitterId: id, eventName: event_name } = trigger;
       // The name is that of the trigger.
-      return { ...sourceOf(id), type, name, id, event_name };
+      return { ...sourceOf(id), type, name, id: id === NO_SOURCE ? null : id, event_name };
     }
     case 'timer':
       return {

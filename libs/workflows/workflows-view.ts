@@ -1,6 +1,7 @@
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
+import { settingsOf } from './domain/settings.js';
 import { workflowDecider, type WorkflowRecord, type WorkflowState } from './domain/workflow.js';
 import { type VersionEntry, type WorkflowVersions } from './ports.js';
 import {
@@ -51,13 +52,22 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     for (const listener of this.listeners) listener(id);
   }
 
-  /** Undefined for a workflow that is unknown, deleted or was never deployed. */
+  /** Undefined for a workflow that is unknown or deleted. */
   find(workflowId: string): RunnableWorkflow | undefined {
     const row = this.rows.get(workflowId);
-    if (row?.state.status !== 'exists' || row.state.workflow.deployed === null) return undefined;
-    const { userId, name, active, deployed } = row.state.workflow;
-    const { deploymentId, version, settings } = deployed;
-    return { id: workflowId, workspaceId: row.workspaceId, userId, name, active, deploymentId, version, settings };
+    if (row?.state.status !== 'exists') return undefined;
+    const { userId, name, active, deployed, draft } = row.state.workflow;
+    return {
+      id: workflowId,
+      workspaceId: row.workspaceId,
+      userId,
+      name,
+      active,
+      deploymentId: deployed?.deploymentId ?? null,
+      version: deployed?.version ?? null,
+      draft: draft && { id: draft.draftId, settings: draft.settings },
+      settings: deployed?.settings ?? DEFAULTS,
+    };
   }
 
   /** Id of the workflow with this external id. */
@@ -75,7 +85,7 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     return { workspaceId: row.workspaceId, timers, switchedAt };
   }
 
-  /** Workflows that were deployed and exist. */
+  /** Workflows that exist. */
   *all(): Iterable<RunnableWorkflow> {
     for (const id of this.rows.keys()) {
       const workflow = this.find(id);
@@ -83,9 +93,11 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     }
   }
 
-  /** Blob of a version. Undefined for a workflow that is unknown or deleted, and for another's version. */
-  versionHash(workflowId: string, deploymentId: string): string | undefined {
-    return this.rows.get(workflowId)?.versions.get(deploymentId)?.versionHash;
+  /** Blob of a version or the draft. Undefined for a workflow that is unknown or deleted, and for another's version. */
+  versionHash(workflowId: string, id: string): string | undefined {
+    const row = this.rows.get(workflowId);
+    const draft = row?.state.status === 'exists' ? row.state.workflow.draft : null;
+    return draft?.draftId === id ? draft.versionHash : row?.versions.get(id)?.versionHash;
   }
 
   versions(workflowId: string): readonly VersionEntry[] {
@@ -117,6 +129,8 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
       this.externals.set(externalKey(workspaceId, workflow.externalId), workflow.workflowId);
   }
 }
+
+const DEFAULTS = settingsOf({});
 
 const externalKey = (workspaceId: string, externalId: string): string => `${workspaceId}/${externalId}`;
 

@@ -15,7 +15,11 @@ import { CreateWorkflowHandler } from './create-workflow/create-workflow.handler
 import { DefinitionChecks } from './definition-checks.js';
 import { DeleteWorkflowController } from './delete-workflow/delete-workflow.controller.js';
 import { DeleteWorkflowHandler } from './delete-workflow/delete-workflow.handler.js';
+import { DeployDraftController } from './deploy-draft/deploy-draft.controller.js';
+import { DeployDraftHandler } from './deploy-draft/deploy-draft.handler.js';
 import { Deployments } from './deployments.js';
+import { DiscardDraftController } from './discard-draft/discard-draft.controller.js';
+import { DiscardDraftHandler } from './discard-draft/discard-draft.handler.js';
 import { ExternalIds } from './external-ids.js';
 import { FormerVersions } from './former-versions.js';
 import { GetWorkflowSchemaController } from './get-workflow-schema/get-workflow-schema.controller.js';
@@ -86,6 +90,8 @@ export interface WorkflowsPorts {
     ListVersionsController,
     CompareVersionsController,
     UpdateWorkflowController,
+    DeployDraftController,
+    DiscardDraftController,
     RollBackWorkflowController,
     DeleteWorkflowController,
   ],
@@ -103,6 +109,8 @@ export interface WorkflowsPorts {
     ValidateWorkflowHandler,
     CreateWorkflowHandler,
     UpdateWorkflowHandler,
+    DeployDraftHandler,
+    DiscardDraftHandler,
     RollBackWorkflowHandler,
     DeleteWorkflowHandler,
     GetWorkflowHandler,

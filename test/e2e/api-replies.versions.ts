@@ -7,5 +7,18 @@ export const versionsOf = async (contract: ApiContract, path: { readonly id: str
     await contract.expect(200, `GET /v1/workflows/{id}/versions/{version}${of}`, { path: { ...path, version: '1' } });
   await contract.expect(404, 'GET /v1/workflows/{id}/versions/{version}', { path: { ...path, version: '99' } });
   await contract.expect(200, 'POST /v1/workflows/{id}/rollback', { path, body: { version: 1 } });
+  for (const method of ['POST', 'DELETE'] as const) {
+    const body = { name: 'Drafted', triggers: [{ type: 'source', uses: 'none' }], steps: [], draft: true };
+    await contract.expect(400, 'PUT /v1/workflows/{id}', { path, body });
+    await contract.expect(200, 'PUT /v1/workflows/{id}', {
+      path,
+      body: { ...body, triggers: [{ type: 'timer', interval_seconds: 60 }] },
+    });
+    await contract.expect(200, 'GET /v1/workflows/{id}', { path, query: { draft: 'true' } });
+    if (method === 'POST') await contract.expect(200, 'POST /v1/workflows/{id}/deploy', { path });
+    else await contract.expect(204, 'DELETE /v1/workflows/{id}/draft', { path });
+  }
+  await contract.expect(404, 'POST /v1/workflows/{id}/deploy', { path });
+  await contract.expect(404, 'DELETE /v1/workflows/{id}/draft', { path });
   await contract.expect(404, 'POST /v1/workflows/{id}/rollback', { path, body: { version: 99 } });
 };

@@ -132,7 +132,6 @@ describe('POST /v1/workflows/validate', () => {
       { name: 'w', triggers: [{ type: 'event', emitter: 'dc_*', filter: { a: { nope: 1 } } }] },
       'triggers[0].filter format',
     ],
-    ['a draft', { ...step({}), draft: true }, 'draft unsupported'],
     ['5: two steps of one name', { name: 'w', steps: [A, A] }, 'steps[1].namespace duplicate'],
     ['5: a step with the name of the trigger', step({ namespace: 'trigger' }), 'steps[0].namespace format'],
     ['7: a component with code', step({ uses: 'wf-no-props@0.1.0' }), 'steps[0].code conflict'],

@@ -148,6 +148,7 @@ export class MoveFeatures {
       app: await this.newest(hooked, times),
       workflow: jsonOf(await this.hit(workflow, { times })),
       owned: await this.runOfOwnSource(workflow, times),
+      drafted: await this.testOfDraft(workflow, times),
       repeatedTokens: this.tokens.asked.filter((token, n) => this.tokens.asked.indexOf(token) !== n),
     };
     const app = { times };
@@ -160,6 +161,7 @@ export class MoveFeatures {
         app,
         workflow: { twice: 2 * times },
         owned: [{ times }, 409],
+        drafted: ['of the draft', times],
         repeatedTokens: [],
       },
     ];
@@ -179,6 +181,7 @@ export class MoveFeatures {
       '/v1/components/search?query=order',
       `/v1/sources/${hooked.id}`,
       `/v1/workflows/${workflow.id}`,
+      `/v1/workflows/${workflow.id}?draft=true`,
       `/v1/workflows/${workflow.id}/runs?state=waiting`,
       `/v1/runs/${waitingRun}/steps/double`,
     ];
@@ -259,7 +262,31 @@ export class MoveFeatures {
       { type: 'source', name: 'own', uses: 'own-source' },
     ];
     const body = { name: 'moved', triggers, steps: [{ namespace: 'double', code }] };
-    return (await this.api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
+    const { data } = await this.api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body });
+    await this.saveDraft(data, triggers);
+    return data;
+  }
+
+  /** The draft of a workflow, with a secret and a source that its deployment would change. */
+  private async saveDraft({ id }: Workflow, triggers: readonly object[]): Promise<void> {
+    const component_code = `export default {
+      key: 'draft-action', name: 'Draft', version: '1.0.0', type: 'action', props: { word: { type: 'string', secret: true } },
+      run({ steps }) { return [this.word, steps.trigger.event.times]; },
+    }`;
+    await this.api.expect(200, 'POST', '/v1/components', { body: { component_code } });
+    const steps = [{ namespace: 'tell', uses: 'draft-action', props: { word: 'of the draft' } }];
+    await this.api.expect(200, 'PUT', `/v1/workflows/${id}`, { body: { draft: true, triggers, steps } });
+  }
+
+  private async testOfDraft({ id }: Workflow, times: number): Promise<unknown> {
+    const body = { test: true, wait: true, event: { times } };
+    const { data } = await this.api.expect<Data<{ steps: readonly { exports: { $return_value: unknown } }[] }>>(
+      200,
+      'POST',
+      `/v1/workflows/${id}/invoke`,
+      { body },
+    );
+    return data.steps[0]?.exports.$return_value;
   }
 
   /** The event of a run that its own source started, and the answer to a deletion of that source. */

@@ -145,6 +145,3 @@ export const stageOf = (state: RunState): RunStage | undefined => {
   if (status === 'running' || status === 'waiting') return status;
   return position ? 'due' : 'queue';
 };
-
-/** The deployed version with which a run started. */
-export const pinnedTo = ({ head }: RunState): string | undefined => head.version?.deploymentId ?? undefined;

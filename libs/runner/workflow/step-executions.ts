@@ -4,11 +4,12 @@ import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type StepUrls } from '#libs/component-model/step-run.js';
 import { userError } from '#libs/sandbox/index.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
+import { draftDiscarded } from '#libs/workflow-runs/run-limits.js';
 import { type AttemptUrls, type Execution, executingNow, nextExecution } from '#libs/workflow-runs/next-execution.js';
 import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
 import { hostEndedError } from '../host-deaths.js';
 import { Inflight } from './inflight.js';
-import { type RunBook, pinnedTo } from './run-book.js';
+import { type RunBook } from './run-book.js';
 import { runContext, stepContext } from './run-context.js';
 import { readStepDb } from './step-dbs.js';
 import { StepInputs } from './step-inputs.js';
@@ -110,10 +111,9 @@ export class StepExecutions {
   private async endOf({ run, number, ending }: Going, state: RunState): Promise<StepEnd | 'interrupted' | undefined> {
     const { deps, versions, workflowId } = this.options;
     const { clock, journal, steps, metrics } = deps;
-    const deploymentId = pinnedTo(state);
-    if (deploymentId === undefined) return undefined;
-    const version = await versions.get(deploymentId);
     const origin = originOf(state);
+    const version = await versions.of(state, origin);
+    if (version.isGone) return { outcome: { kind: 'failed', result: NO_RESULT, error: draftDiscarded() }, sends: [] };
     const plan = planOf(version, origin.trigger);
     const execution = nextExecution(plan, state, number);
     const step = version.steps.find(({ namespace }) => namespace === execution?.namespace);
@@ -132,7 +132,7 @@ export class StepExecutions {
       execution,
       steps: { ...texts, trigger: this.triggerText(state) },
       stretchMs: plan.timeoutSeconds * 1_000,
-      memoryMb: (deps.workflows.find(workflowId) ?? version).settings.memoryMb,
+      memoryMb: (version.version === null ? version : (deps.workflows.find(workflowId) ?? version)).settings.memoryMb,
       mostMs: Math.max(1, execution.mostDeadline - startedAt),
       ...(item ? { item } : {}),
       ...db,

@@ -8,7 +8,7 @@ import { DB_CHANGES, changedParts, headText } from '#libs/workflow-runs/stored-r
 import { type DbChanges } from '../db-draft.js';
 import { type Cut, type Decision, type Executable } from '../executable.js';
 import { type RunCommit } from '../run-journal.js';
-import { type BookedRun, type RunBook, RunDraft, pinnedTo } from './run-book.js';
+import { type BookedRun, type RunBook, RunDraft } from './run-book.js';
 import { runContext } from './run-context.js';
 import { recordsOf } from './run-records.js';
 import { type SteeredRun, Turn, type WorkflowState, newAlarm } from './run-turn.js';
@@ -73,7 +73,7 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
     const turn = new Turn(state, {
       settings: admissionSettings(workflow),
       mostWaiting: this.options.deps.mostWaiting,
-      draftOf: (run, input) => this.draftOf(workflow, run, input),
+      draftOf: (run, input) => this.draftOf(run, input),
       dbOf: (step) => dbs.of(step),
     });
     for (const input of inputs) await turn.apply(cut.level === 0 ? input : withoutOutcome(input, cut.reason));
@@ -144,13 +144,13 @@ export class WorkflowDecisions implements Executable<WorkflowState, WorkflowInpu
     return this.options.deps.workflows.find(workflowId) !== undefined;
   }
 
-  private async draftOf(workflow: RunnableWorkflow, run: string, input?: RunInput): Promise<RunDraft> {
+  private async draftOf(run: string, input?: RunInput): Promise<RunDraft> {
     const { book, unconfirmed, versions } = this.options;
     const isNew = input?.type === 'arrive' && !unconfirmed.has(run);
     const stored = isNew ? NEW_RUN : await book.load(run);
     const { state } = stored;
     const origin = exists(state) ? originOf(state) : input?.type === 'arrive' ? input.origin : NOBODY;
-    const deployed = await versions.get(pinnedTo(state) ?? origin.startsWith ?? workflow.deploymentId);
+    const deployed = await versions.of(state, origin);
     return new RunDraft(run, stored, planOf(deployed, origin.trigger));
   }
 }

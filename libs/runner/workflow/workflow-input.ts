@@ -122,6 +122,7 @@ export const arrivalOf = (invocation: Arriving, now: number): InputOf<'arrive'> 
       test,
       verified: headers.verified === '1',
       ...(headers.nostore === '1' ? { nostore: true as const } : {}),
+      ...(headers.draft === undefined ? {} : { startsWith: headers.draft }),
       replayOf: null,
       replayFrom: null,
       replayedBy: null,

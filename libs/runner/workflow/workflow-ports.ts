@@ -26,6 +26,7 @@ export type RunSettings = Pick<
 
 export interface RunnableWorkflow extends Pick<Workflow, 'id' | 'workspaceId' | 'name' | 'active' | 'deploymentId'> {
   readonly settings: RunSettings;
+  readonly draft: { readonly id: string } | null;
 }
 
 export type DeployedStep = Omit<Step, 'name'>;
@@ -34,6 +35,8 @@ export type DeployedStep = Omit<Step, 'name'>;
 export interface DeployedVersion extends Omit<Version, 'settings' | 'steps'> {
   readonly settings: RunSettings;
   readonly steps: readonly DeployedStep[];
+  /** Stands for a draft that was discarded. It has no steps. */
+  readonly isGone?: true;
 }
 
 /** Workflows according to the event log. */
@@ -42,7 +45,7 @@ export interface RunnableWorkflows {
   find(workflowId: string): RunnableWorkflow | undefined;
   /** Id of the workflow of the workspace with this external id. */
   idOfExternal(externalId: string, workspaceId: string): string | undefined;
-  /** Undefined when the workflow is unknown or deleted, or never had this version. */
+  /** A version or the draft. Undefined when the workflow is unknown or deleted, or does not have it. */
   version(workflowId: string, deploymentId: string): Promise<DeployedVersion | undefined>;
 }
 

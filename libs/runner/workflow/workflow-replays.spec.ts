@@ -15,7 +15,14 @@ const replayOf = (
   offset: number,
   over: Partial<ReplayRequest> = {},
 ) => {
-  const request = { from: 'failed', deploymentId: null, event: null, by: { userId: 'u_1', apiKeyId: null }, ...over };
+  const request = {
+    from: 'failed',
+    startsWith: null,
+    isTest: false,
+    event: null,
+    by: { userId: 'u_1', apiKeyId: null },
+    ...over,
+  };
   const begins = replayStart(ab, installation.run(of), request);
   if ('refused' in begins) throw new Error(begins.refused);
   const { replays, event } = replayRecord(begins);
@@ -74,7 +81,7 @@ describe('a replay in the runner', () => {
     installation.deploy('d_2', [step('a'), step('b')]);
     const { runner } = await installation.process(() => succeeded());
     await runner.accept([
-      replayOf(installation, 0, 1, { deploymentId: 'd_1' }),
+      replayOf(installation, 0, 1, { startsWith: 'd_1' }),
       replayOf(installation, 0, 2),
       replayOf(installation, 0, 3, { from: 'start', event: '"other"' }),
     ]);
@@ -104,7 +111,7 @@ describe('a replay in the runner', () => {
     const installation = await withFailed();
     installation.deploy('d_2', [step('a'), step('b')], { throttle: { limit: 0, interval: 1, unit: 'hour' } });
     const before = await installation.process();
-    await before.runner.accept([replayOf(installation, 0, 1, { deploymentId: 'd_1' })]);
+    await before.runner.accept([replayOf(installation, 0, 1, { startsWith: 'd_1' })]);
     await until(() => installation.statusOf(1) === 'queued');
     installation.deploy('d_3', [step('a'), step('b')]);
     const { calls } = await installation.process();

@@ -8,7 +8,7 @@ import { type Invocation, type OnConflict } from '../invocation.js';
 import { LaneIntake } from '../lane-intake.js';
 import { type LaneState, laneStateOf } from '../lane-state.js';
 import { type ExecutableRunner } from '../loaded-executables.js';
-import { RunBook, type RunDraft, pinnedTo } from './run-book.js';
+import { RunBook, type RunDraft } from './run-book.js';
 import { replyAfter } from './run-replies.js';
 import { type WorkflowState } from './run-turn.js';
 import { steeringReply } from './steering-over-log.js';
@@ -56,10 +56,10 @@ export class WorkflowRunner implements ExecutableRunner {
     { state, unconfirmed }: LoadedRuns,
     onConflict: OnConflict,
   ) {
-    const { journal, due, metrics, logger, workflows } = deps;
+    const { journal, due, metrics, logger } = deps;
     const { version, lastEventId } = lane;
     const intake = (this.intake = new LaneIntake(workflowId, journal, lane));
-    const versions = (this.versions = new Versions(workflowId, workflows));
+    const versions = (this.versions = new Versions(workflowId, deps));
     const book = (this.book = new RunBook(workflowId, journal));
     const onIdle = (): void => this.resumeIfIdle();
     this.committer = new Committer({
@@ -148,9 +148,8 @@ export class WorkflowRunner implements ExecutableRunner {
     for (const run of running) {
       const booked = await this.book.load(run);
       const { state } = booked;
-      const deploymentId = pinnedTo(state);
-      if (deploymentId === undefined) continue;
-      const plan = planOf(await this.versions.get(deploymentId), originOf(state).trigger);
+      const origin = originOf(state);
+      const plan = planOf(await this.versions.of(state, origin), origin.trigger);
       const execution = state.head.executions;
       const lost = { type: 'interrupt', now, execution, cause: 'owner', mayWait: true } as const;
       const facts = runDecider(plan).decide(lost, state);

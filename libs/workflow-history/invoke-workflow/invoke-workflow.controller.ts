@@ -62,8 +62,11 @@ export class InvokeWorkflowController {
   ): Promise<{ data: AnsweredRunRecord }> {
     const { wait = false, test = false, wait_seconds: seconds } = body;
     const workflow = this.runs.workflow(w, caller);
+    const draft = test ? workflow.draft : null;
+    if (workflow.deploymentId === null && !draft) throw notDeployed(workflow, test);
     if (!workflow.active && !test) throw inactive(workflow);
-    const waitMs = wait ? (seconds ?? (workflow.settings.timeoutSeconds ?? TIMEOUT_S) + 1) * 1_000 : undefined;
+    const { timeoutSeconds } = (draft ?? workflow).settings;
+    const waitMs = wait ? (seconds ?? (timeoutSeconds ?? TIMEOUT_S) + 1) * 1_000 : undefined;
     const until = this.clock.now() + (waitMs ?? 0);
     const { id: workflowId, workspaceId } = workflow;
     const { event = {} } = params;
@@ -72,6 +75,7 @@ export class InvokeWorkflowController {
       workspaceId,
       event,
       test,
+      draftId: draft?.id ?? null,
       waitMs,
       repeatId: await repeat?.(),
     });
@@ -103,6 +107,11 @@ export class InvokeWorkflowController {
 }
 
 const rests = (state: RunState): boolean => hasEnded(state) || state.head.wait !== null;
+
+const notDeployed = ({ id, draft }: ShownWorkflow, test: boolean): DomainError => {
+  const other = draft && !test ? ', or run its draft with test=true' : '';
+  return new DomainError('workflow.not_deployed', `workflow ${id} was never deployed: deploy it first${other}`, { id });
+};
 
 const inactive = ({ id }: ShownWorkflow): DomainError =>
   new DomainError('workflow.inactive', `workflow ${id} is inactive: activate it, or invoke it with test=true`, { id });

@@ -8,8 +8,8 @@ import { type RepeatId } from '#libs/http/request-state.js';
 import { one } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReplayRefusal, replayStart } from '#libs/workflow-runs/replay-start.js';
-import { originOf } from '#libs/workflow-runs/run-state.js';
-import { type ShownStep, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
+import { originOf, type RunState } from '#libs/workflow-runs/run-state.js';
+import { type ShownStep, type ShownWorkflow, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
 import { arrivedRun, type ListedRun } from '../run-history.js';
 import { WholeRunReply, wholeRunRecord, type WholeRunRecord } from '../run-reply.js';
 import { ShownRuns } from '../shown-runs.js';
@@ -43,14 +43,14 @@ export class ReplayRunController {
     const run = await this.runs.find(id, caller, 'whole');
     const { workflowId, state } = run;
     const workflow = this.runs.workflow(workflowId, caller);
-    if (version === 'draft') throw noDraft(workflowId);
-    if (!workflow.active && !originOf(state).test) throw inactive(workflowId);
-    // A run that never started has no version, so it starts with the deployed one.
-    const deploymentId = version === 'same' ? (state.head.version?.deploymentId ?? null) : null;
-    const steps = await this.runs.stepsOfVersion(workflowId, deploymentId ?? workflow.deploymentId);
+    const chosen = versionToRun(version, state, workflow);
+    const isTest = chosen.isDraft || originOf(state).test;
+    if (!workflow.active && !isTest) throw inactive(workflowId);
+    const steps = await this.runs.stepsOfVersion(workflowId, chosen.startsWith ?? workflow.deploymentId);
     const begins = replayStart({ steps }, state, {
       from,
-      deploymentId,
+      startsWith: chosen.startsWith,
+      isTest,
       event: event === undefined ? null : JSON.stringify(event),
       by: { userId: caller.userId, apiKeyId: caller.apiKeyId },
     });
@@ -60,6 +60,25 @@ export class ReplayRunController {
   }
 }
 
+/** The version or draft that a replay names. Null for the version in force when it starts. */
+const versionToRun = (
+  version: NonNullable<ReplayRunDto['version']>,
+  state: RunState,
+  { id, deploymentId, draft }: ShownWorkflow,
+): { readonly startsWith: string | null; readonly isDraft: boolean } => {
+  const { startsWith: begun = null } = originOf(state);
+  const { version: pinned } = state.head;
+  const isSameDraft = version === 'same' && begun !== null && pinned?.version === null;
+  if (version === 'draft' || isSameDraft) {
+    if (!draft || (isSameDraft && draft.id !== begun)) throw noDraft(id);
+    return { startsWith: draft.id, isDraft: true };
+  }
+  // A run that never started has no version, so it starts with the deployed one.
+  const startsWith = version === 'same' ? (pinned?.deploymentId ?? null) : null;
+  if (startsWith === null && deploymentId === null) throw notDeployed(id);
+  return { startsWith, isDraft: false };
+};
+
 const eventWithSteps = (from: string): DomainError =>
   new DomainError(
     'request.invalid_parameter',
@@ -68,7 +87,10 @@ const eventWithSteps = (from: string): DomainError =>
   );
 
 const noDraft = (id: string): DomainError =>
-  new DomainError('workflow.no_draft', `workflow ${id} has no draft: leave version out, or set it to same`, { id });
+  new DomainError('workflow.no_draft', `workflow ${id} does not have this draft any more: leave version out`, { id });
+
+const notDeployed = (id: string): DomainError =>
+  new DomainError('workflow.not_deployed', `workflow ${id} was never deployed: replay with version=draft`, { id });
 
 const inactive = (id: string): DomainError =>
   new DomainError('workflow.inactive', `workflow ${id} is inactive: activate it before you replay its runs`, { id });

@@ -9,7 +9,9 @@ export class ReplayRunDto {
   @IsString()
   @Length(1, 64)
   from?: string;
-  @Meaning('Version that it runs: `current` (the default) is the deployed one, `same` that of the run')
+  @Meaning(
+    'Version that it runs: `current` (the default) is the deployed one, `same` that of the run, `draft` the draft, as a test',
+  )
   @IsOptional()
   @IsIn(VERSIONS)
   version?: (typeof VERSIONS)[number];

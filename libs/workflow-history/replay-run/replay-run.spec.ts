@@ -77,6 +77,33 @@ describe('a replay', () => {
     expect(replayed).toEqual([]);
   });
 
+  it('runs the draft as a test, also of an inactive workflow that was never deployed', async () => {
+    const { call, happened, replayed, workflows } = await world();
+    const of = (draft: string | null) => ({
+      id: 'p_1',
+      workspaceId: 'o_1',
+      name: 'Orders',
+      deploymentId: null,
+      ...LIVE,
+      active: false,
+      draft: draft === null ? null : { id: draft, settings: { timeoutSeconds: null } },
+    });
+    workflows.set('p_1', of('d_1'));
+    await happened(
+      ...changesOf(run(1, { test: true, startsWith: 'd_1' }), start(2), cancel(3)),
+      ...changesOf(run(2), start(2), cancel(3)),
+    );
+    const replay = async (n: number, version: string) => {
+      const reply = await call('post', `/v1/runs/run_${n}/replay`).send({ version });
+      return reply.status === 202 ? (reply.body as { data: { test: boolean } }).data.test : errorOf(reply).code;
+    };
+    expect(await replay(2, 'draft')).toBe(true);
+    expect(replayed.at(-1)?.origin).toMatchObject({ startsWith: 'd_1', test: true });
+    for (const n of [1, 2]) expect(await replay(n, 'current')).toBe('not_deployed');
+    workflows.set('p_1', of(null));
+    expect(await replay(2, 'draft')).toBe('no_draft');
+  });
+
   it('needs an active workflow unless it is a test, and a run of the caller', async () => {
     const { call, happened, workflows } = await world();
     workflows.set('p_2', { id: 'p_2', workspaceId: 'o_1', name: 'Mails', deploymentId: 'd_1', ...LIVE, active: false });

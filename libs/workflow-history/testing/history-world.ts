@@ -11,13 +11,13 @@ import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type SteeringAnswer } from '#libs/workflow-runs/run-steering.js';
 import { ab } from '#libs/workflow-runs/testing/run-changes.js';
 import { arrive, origin, stateOf } from '#libs/workflow-runs/testing/run-samples.js';
-import { type RunCancels, type RunSteering, type WorkflowInvokes } from '../ports.js';
+import { type RunCancels, type RunSteering, type ShownWorkflow, type WorkflowInvokes } from '../ports.js';
 import { recordRuns } from '../record-runs.js';
 import { WorkflowHistoryModule } from '../workflow-history.module.js';
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 
-export const LIVE = { active: true, settings: { timeoutSeconds: null } };
+export const LIVE = { active: true, settings: { timeoutSeconds: null }, draft: null };
 
 /**
  * The API of runs over embedded engines, opened by each call and closed after each test. The user of its key is in
@@ -34,7 +34,7 @@ export const useWorld = () => {
 
 /** Workflows and what runs them, with what they were asked for. */
 const fakePorts = () => {
-  const workflows = new Map([
+  const workflows = new Map<string, ShownWorkflow>([
     ['p_1', { id: 'p_1', workspaceId: 'o_1', name: 'Orders', deploymentId: 'd_1', ...LIVE }],
     ['p_2', { id: 'p_2', workspaceId: 'o_1', name: 'Mails', deploymentId: 'd_2', ...LIVE }],
     ['p_other', { id: 'p_other', workspaceId: 'o_2', name: 'Secret', deploymentId: 'd_3', ...LIVE }],

@@ -3,7 +3,12 @@ import { type EventStore } from '#libs/kernel/event-store.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { type Vault } from '#libs/kernel/vault.js';
-import { type WorkflowDeployed, type WorkflowEvent, type WorkflowTopics } from '../published.js';
+import {
+  type WorkflowDeployed,
+  type WorkflowDraftSaved,
+  type WorkflowEvent,
+  type WorkflowTopics,
+} from '../published.js';
 
 export interface WorkflowCleanUpPorts {
   readonly events: EventStore;
@@ -15,7 +20,7 @@ export interface WorkflowCleanUpPorts {
 }
 
 /**
- * Removes the topics, unfinished runs, ticks, secrets and definitions of a deleted workflow. A repeat after a crash removes the
+ * Removes the topics, unfinished runs, ticks, secrets, versions and drafts of a deleted workflow. A repeat after a crash removes the
  * rest.
  */
 export class WorkflowCleanUpReactor implements Reactor {
@@ -29,12 +34,12 @@ export class WorkflowCleanUpReactor implements Reactor {
     await workflowTopics.remove(idOf(stream));
     await ticks.drop(idOf(stream));
     for await (const event of events.read(stream)) {
-      if (!isDeployed(event)) continue;
+      if (!hasVersion(event)) continue;
       for (const ref of event.data.secretRefs) await vault.delete(ref);
       await blobs.delete(event.data.versionHash);
     }
   }
 }
 
-const isDeployed = (event: RecordedEvent): event is RecordedEvent<WorkflowDeployed> =>
-  event.type === 'WorkflowDeployed';
+const hasVersion = (event: RecordedEvent): event is RecordedEvent<WorkflowDeployed | WorkflowDraftSaved> =>
+  event.type === 'WorkflowDeployed' || event.type === 'WorkflowDraftSaved';

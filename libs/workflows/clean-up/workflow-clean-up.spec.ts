@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { GoldenEvents } from '#libs/kernel/testing/golden-events.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
-import { type WorkflowDeployed, type WorkflowEvent } from '../published.js';
+import { type WorkflowDeployed, type WorkflowDraftSaved, type WorkflowEvent } from '../published.js';
 import { workflowsContext } from '../context.js';
 import { WorkflowCleanUpReactor } from './workflow-clean-up.reactor.js';
 
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('the deletion of a workflow', () => {
-  it('removes the secrets and definitions of all its versions, also when the first attempt fails halfway', async () => {
+  it('removes the secrets and definitions of all its versions and drafts, also when the first attempt fails halfway', async () => {
     const removed: string[] = [];
     let failures = 1;
     const remove = async (what: string): Promise<void> => {
@@ -39,12 +39,25 @@ describe('the deletion of a workflow', () => {
     await plane.happened('workflow-p_2', golden.read<WorkflowEvent>('WorkflowCreated'));
     await plane.happened('workflow-p_2', { ...first, data: { ...first.data, versionHash: 'other' } });
     await plane.happened('workflow-p_1', second);
+    await plane.happened('workflow-p_1', golden.read<WorkflowDraftSaved>('WorkflowDraftSaved'));
     await plane.idle();
     expect(removed).toEqual([]);
     await plane.happened('workflow-p_1', golden.read<WorkflowEvent>('WorkflowDeleted'));
     await plane.idle();
     const { versionHash, secretRefs } = first.data;
-    expect(new Set(removed)).toEqual(new Set(['p_1', 'ticks of p_1', ...secretRefs, versionHash, 'sec_2', 'h2']));
+    const { data: draft } = golden.read<WorkflowDraftSaved>('WorkflowDraftSaved');
+    expect(new Set(removed)).toEqual(
+      new Set([
+        'p_1',
+        'ticks of p_1',
+        ...secretRefs,
+        versionHash,
+        'sec_2',
+        'h2',
+        ...draft.secretRefs,
+        draft.versionHash,
+      ]),
+    );
     expect(plane.failures).toEqual([]);
   });
 });

@@ -12,12 +12,19 @@ import { Deployments, type PlannedVersion } from '../deployments.js';
 import { type JsonObject } from '../domain/check-shape.js';
 import { textIn } from '../domain/definition-rules.js';
 import { workflowDecider } from '../domain/workflow.js';
-import { ExternalIds, externalIdTaken } from '../external-ids.js';
+import { ExternalIds, externalIdTaken, stepOf } from '../external-ids.js';
 import { type WorkflowLimits } from '../limits.js';
 import { WORKFLOW_TOPICS } from '../ports.js';
-import { type WorkflowTopics } from '../published.js';
+import { type WorkflowFace, type WorkflowTopics } from '../published.js';
 import { WORKFLOWS } from '../read-models/workflows.projection.js';
-import { type Beside, cancelsRuns, givenFace, type SavedWorkflow, savedWorkflow } from '../saved-workflow.js';
+import {
+  type Beside,
+  cancelsRuns,
+  givenFace,
+  savesDraft,
+  type SavedWorkflow,
+  savedWorkflow,
+} from '../saved-workflow.js';
 
 export class CreateWorkflow extends Command<SavedWorkflow> {
   constructor(
@@ -36,7 +43,7 @@ interface Creation extends Pick<CreateWorkflow, 'definition' | 'beside' | 'conte
 }
 
 /**
- * Creates and deploys a workflow. Throws request.invalid_parameter, workflow.invalid_definition, workflow.external_id_taken,
+ * Creates a workflow, and deploys it or saves its draft. Throws request.invalid_parameter, workflow.invalid_definition, workflow.external_id_taken,
  * workspace.limit_reached, and workflow.busy when another request creates one under the same external id.
  */
 @CommandHandler(CreateWorkflow)
@@ -56,6 +63,7 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
   async execute({ given, definition, beside, context }: CreateWorkflow): Promise<SavedWorkflow> {
     // A new workflow has no runs. The rule is the same, so that one request creates and changes.
     cancelsRuns(definition, beside);
+    const isDraft = savesDraft(definition, beside);
     await this.mustHaveRoom(context.workspaceId);
     const checked = await this.checks.check(given, definition, { strict: beside.strict === true, context });
     const externalId = textIn(definition, 'external_id');
@@ -64,11 +72,12 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
 
     let workflowId = newId('p', this.clock.now());
     for (;;) {
-      const request = { workflowId, given, checked, before: undefined, refresh: false, context };
+      const request = { workflowId, given, checked, before: undefined, refresh: false, isDraft, context };
       const created = await this.deployments.planned(request, async (planned) => {
         const holder = externalId === undefined ? workflowId : await this.hold(externalId, workflowId, context);
         if (holder !== workflowId) return holder;
-        return this.created(workflowId, planned, { definition, beside, externalId, context });
+        const creation = { definition, beside, externalId, context };
+        return isDraft ? this.drafted(workflowId, planned, creation) : this.created(workflowId, planned, creation);
       });
       if (typeof created !== 'string') return created;
       // Another creation under this external id has not ended. Ids of triggers and steps are derived from its id.
@@ -88,14 +97,7 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
     planned: PlannedVersion,
     { definition, beside, externalId, context }: Creation,
   ): Promise<SavedWorkflow> {
-    const face = {
-      name: externalId ?? '',
-      description: null,
-      externalId: externalId ?? null,
-      managedBy: null,
-      active: true,
-      ...givenFace(definition, beside),
-    };
+    const face = { ...newFace(externalId), ...givenFace(definition, beside) };
     const { userId } = context.actor;
     const { sources, warnings } = planned;
     const change = { workflowId, sources, removed: [], active: face.active, ignoreHookErrors: false, context };
@@ -103,10 +105,28 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
       const { deployment, stored } = await this.deployments.store(workflowId, 1, planned, context);
       // Before anyone can learn its addresses.
       await this.topics.create(workflowId);
-      const command = { type: 'Create', workflowId, userId, face, deployment, now: this.clock.now() } as const;
+      const first = { deployment };
+      const command = { type: 'Create', workflowId, userId, face, first, now: this.clock.now() } as const;
       const result = await this.handle(workflowDecider, workflowId, command, step);
       return savedWorkflow(result, { stored, warnings, workspaceId: context.workspaceId });
     });
+  }
+
+  private async drafted(
+    workflowId: string,
+    planned: PlannedVersion,
+    { definition, beside, externalId, context }: Creation,
+  ): Promise<SavedWorkflow> {
+    const { active, ...given } = givenFace(definition, beside);
+    const face = { ...newFace(externalId), ...given, active: false };
+    const { userId } = context.actor;
+    const later = active === undefined ? {} : { active };
+    const { draft, stored } = await this.deployments.storeDraft(workflowId, planned, later, context);
+    await this.topics.create(workflowId);
+    const command = { type: 'Create', workflowId, userId, face, first: { draft }, now: this.clock.now() } as const;
+    const result = await this.handle(workflowDecider, workflowId, command, stepOf(context));
+    const { warnings } = planned;
+    return savedWorkflow(result, { stored, isDraft: true, warnings, workspaceId: context.workspaceId });
   }
 
   private mustHaveRoom(workspaceId: string): Promise<void> {
@@ -115,3 +135,11 @@ export class CreateWorkflowHandler implements ICommandHandler<CreateWorkflow> {
     return checkRoom(this.readModels, WORKFLOWS, { workspaceId }, counted);
   }
 }
+
+const newFace = (externalId: string | undefined): WorkflowFace => ({
+  name: externalId ?? '',
+  description: null,
+  externalId: externalId ?? null,
+  managedBy: null,
+  active: true,
+});

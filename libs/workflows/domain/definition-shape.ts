@@ -171,7 +171,7 @@ export const DEFINITION_AND_BESIDE: ObjectShape = object({
     'In a change: whether a failing deactivate hook of a source does not keep the change',
   ),
   managed_by: field(text(255), 'The program that keeps the workflow', { nullable: true }),
-  draft: field(flag, 'Whether to save a draft', { unsupported: `drafts are not available: ${NEXT}` }),
+  draft: field(flag, 'Whether to save a draft instead of a deployment'),
   workspace_id: field(text(200), 'The workspace of the request'),
   org_id: field(text(200), 'The workspace of the request'),
 });

@@ -1,8 +1,8 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type PlannedProp, type SourceDefinition } from '#libs/sources/published.js';
-import { type DeployedVersion } from '../published.js';
+import { type DeployedVersion, type WorkflowTrigger } from '../published.js';
 import { type JsonObject } from './check-shape.js';
-import { stepsOf, textIn } from './definition-rules.js';
+import { stepsOf, textIn, triggersOf } from './definition-rules.js';
 
 /** What a reader sees of the component of a step. */
 export interface PinnedComponent {
@@ -16,6 +16,8 @@ export interface PinnedComponent {
 
 /** The blob of a version. */
 export interface StoredVersion {
+  /** Of a draft, so that no other one has the same blob. */
+  readonly draftId?: string;
   readonly deployed: DeployedVersion;
   /** As its author gave it, in its plain form, with masks in the place of secrets. */
   readonly definition: JsonObject;
@@ -24,6 +26,50 @@ export interface StoredVersion {
   /** The sources of its own that the version deployed. */
   readonly sources: readonly StoredSource[];
 }
+
+/** A version or a draft. */
+export interface KnownVersion {
+  readonly stored: StoredVersion;
+  /** In the order of its definition. */
+  readonly triggers: readonly WorkflowTrigger[];
+}
+
+/**
+ * The first version, and of the second one the triggers and steps whose names the first lacks: what pins, secrets and
+ * addresses are looked for in. A step of `files` stays out, because the files of the first may have other code.
+ */
+export const withOthersOf = (
+  first: KnownVersion | undefined,
+  second: KnownVersion | undefined,
+): KnownVersion | undefined => {
+  if (!first || !second) return first ?? second;
+  const { stored, triggers } = first;
+  const other = second.stored;
+  const steps = stepsOf(other.definition).flatMap(([i, step]) => {
+    const isKnown = stored.deployed.steps.some(({ namespace }) => namespace === step['namespace']);
+    const [deployed, component] = [other.deployed.steps[i], other.components[i]];
+    if (isKnown || !deployed || !component || textIn(step, 'uses')?.startsWith('./') === true) return [];
+    return [{ step, deployed, component }];
+  });
+  const others = triggersOf(other.definition).flatMap(([i, given]) => {
+    const trigger = second.triggers[i];
+    return !trigger || triggers.some(({ name }) => name === trigger.name) ? [] : [{ given, trigger }];
+  });
+  const names = others.map(({ trigger: { name } }) => name);
+  return {
+    triggers: [...triggers, ...others.map(({ trigger }) => trigger)],
+    stored: {
+      deployed: { ...stored.deployed, steps: [...stored.deployed.steps, ...steps.map(({ deployed }) => deployed)] },
+      definition: {
+        ...stored.definition,
+        triggers: [...triggersOf(stored.definition).map(([, given]) => given), ...others.map(({ given }) => given)],
+        steps: [...stepsOf(stored.definition).map(([, step]) => step), ...steps.map(({ step }) => step)],
+      },
+      components: [...stored.components, ...steps.map(({ component }) => component)],
+      sources: [...stored.sources, ...other.sources.filter(({ trigger }) => names.includes(trigger))],
+    },
+  };
+};
 
 export interface StoredSource {
   /** Name of the trigger. */

@@ -36,6 +36,9 @@ export interface TriggerPlan {
   readonly faults: readonly { readonly path: Path; readonly code: FaultCode; readonly message: string }[];
 }
 
+/** Id of a source that a draft asks for, and its workflow does not have. */
+export const NO_SOURCE = '';
+
 export interface TriggerRequest {
   readonly workflowId: string;
   /**
@@ -76,7 +79,9 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
         const uses = textIn(trigger, 'uses');
         const listening = planListening(kind, trigger, name, request.workflowId);
         if (uses === undefined) return [listening];
-        const known = request.before.filter(ownsSource).find((each) => each.name === name)?.emitterId;
+        const known = request.before
+          .filter(ownsSource)
+          .find((each) => each.name === name && each.emitterId !== NO_SOURCE)?.emitterId;
         const sourceId = known ?? request.newSourceId();
         const props = objectIn(trigger, 'props');
         sources.push({ at: i, trigger: name, sourceId, isNew: known === undefined, uses, props });

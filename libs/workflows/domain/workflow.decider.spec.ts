@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '#libs/kernel/decider.js';
 import { type WorkflowEvent, type WorkflowFace } from '../published.js';
-import { type Deployment, workflowDecider, type WorkflowCommand } from './workflow.js';
+import { type Deployment, type Draft, workflowDecider, type WorkflowCommand } from './workflow.js';
 
 const FACE: WorkflowFace = { name: 'Orders', description: null, externalId: 'x', managedBy: null, active: true };
 const DEPLOYMENT: Deployment = {
@@ -24,6 +24,15 @@ const DEPLOYMENT: Deployment = {
   secretRefs: [],
 };
 
+const DRAFT: Draft = {
+  draftId: 'd_draft',
+  settings: DEPLOYMENT.settings,
+  triggers: [],
+  versionHash: 'h2',
+  secretRefs: [],
+  face: {},
+};
+
 const given = (...events: readonly WorkflowEvent[]) => ({
   when: (command: WorkflowCommand): WorkflowEvent[] => workflowDecider.decide(command, fold(workflowDecider, events)),
 });
@@ -32,15 +41,26 @@ const create: WorkflowCommand = {
   workflowId: 'p_1',
   userId: 'u_1',
   face: FACE,
-  deployment: DEPLOYMENT,
+  first: { deployment: DEPLOYMENT },
   now: 1,
 };
 const created = given().when(create);
-const deploy = (basedOn: number, changes: Partial<WorkflowFace> = {}): WorkflowCommand => ({
+const deploy = (
+  version: number,
+  changes: Partial<WorkflowFace> = {},
+  draftId: string | null = null,
+): WorkflowCommand => ({
   type: 'Deploy',
   deployment: { ...DEPLOYMENT, deploymentId: 'd_2' },
-  basedOn,
+  basedOn: { version, draftId },
   changes,
+  now: 2,
+});
+const saving = (draftId: string, before: string | null = null): WorkflowCommand => ({
+  type: 'SaveDraft',
+  draft: { ...DRAFT, draftId },
+  basedOn: { version: 1, draftId: before },
+  changes: {},
   now: 2,
 });
 const deleted: WorkflowEvent = { type: 'WorkflowDeleted', data: { deletedAt: 3 } };
@@ -90,6 +110,45 @@ describe('a workflow', () => {
     expect(given(...created, off).when(command)).toEqual([
       { type: 'WorkflowChanged', data: { ...FACE, active: false, cancelsRuns: true, changedAt: 3 } },
     ]);
+  });
+
+  it('may begin with a draft, and is active only once it is deployed', () => {
+    const first = { ...create, face: { ...FACE, active: false }, first: { draft: DRAFT } };
+    const drafted = given().when(first);
+    expect(drafted).toMatchObject([{ type: 'WorkflowCreated' }, { type: 'WorkflowDraftSaved', data: { savedAt: 1 } }]);
+    const activate = { type: 'Change', changes: { active: true }, now: 2 } as const;
+    expect(() => given(...drafted).when(activate)).toThrow(expect.objectContaining({ code: 'workflow.not_deployed' }));
+    expect(given(...drafted).when(deploy(0, { active: true }, 'd_draft'))).toMatchObject([
+      { type: 'WorkflowChanged', data: { active: true } },
+      { type: 'WorkflowDeployed', data: { version: 1 } },
+      { type: 'WorkflowDraftDiscarded', data: { draftId: 'd_draft', discardedAt: 2 } },
+    ]);
+  });
+
+  it('has one draft, which a request or any deployment discards', () => {
+    const one = given(...created).when(saving('d_draft'));
+    expect(one).toEqual([{ type: 'WorkflowDraftSaved', data: { ...DRAFT, savedAt: 2 } }]);
+    const replaced = given(...created, ...one).when(saving('d_other', 'd_draft'));
+    expect(replaced).toMatchObject([{ type: 'WorkflowDraftSaved', data: { draftId: 'd_other' } }]);
+    const discarded = [{ type: 'WorkflowDraftDiscarded', data: { draftId: 'd_draft', discardedAt: 3 } }];
+    const history = [...created, ...one];
+    expect(given(...history).when({ type: 'DiscardDraft', now: 3 })).toEqual(discarded);
+    expect(given(...history).when({ type: 'Change', changes: {}, deploys: 'd_draft', now: 3 })).toEqual(discarded);
+    expect(() => given(...created).when({ type: 'DiscardDraft', now: 3 })).toThrow(
+      expect.objectContaining({ code: 'workflow.no_draft' }),
+    );
+  });
+
+  it('refuses what was made from another draft', () => {
+    const history = [...created, ...given(...created).when(saving('d_draft'))];
+    const late: readonly WorkflowCommand[] = [
+      deploy(1),
+      deploy(1, {}, 'd_other'),
+      saving('d_other'),
+      { type: 'Change', changes: {}, deploys: 'd_other', now: 3 },
+    ];
+    for (const command of late)
+      expect(() => given(...history).when(command)).toThrow(expect.objectContaining({ code: 'workflow.busy' }));
   });
 
   it('is deleted once, and changes no more', () => {

@@ -16,7 +16,7 @@ export interface WorkflowDoc extends Revised {
 }
 
 export const WORKFLOWS: CollectionSchema = {
-  name: 'workflows.workflows.v2',
+  name: 'workflows.workflows.v3',
   indexed: ['workspaceId', 'active', 'externalId'],
   sort: 'sort',
   counted: [['workspaceId'], ['workspaceId', 'active']],
@@ -25,6 +25,8 @@ export const WORKFLOWS: CollectionSchema = {
 const TYPES: ReadonlySet<string> = new Set<WorkflowEvent['type']>([
   'WorkflowCreated',
   'WorkflowDeployed',
+  'WorkflowDraftSaved',
+  'WorkflowDraftDiscarded',
   'WorkflowChanged',
   'WorkflowDeleted',
 ]);

@@ -3,7 +3,6 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { ChangesOfWorkflows } from '../changes-of-workflows.js';
 import { Deployments } from '../deployments.js';
 import { busyAsWorkflow } from '../domain/workflow.js';
-import { versionNotFound } from '../find-version.js';
 import { FormerVersions } from '../former-versions.js';
 import { type SavedWorkflow } from '../saved-workflow.js';
 
@@ -36,12 +35,11 @@ export class RollBackWorkflowHandler implements ICommandHandler<RollBackWorkflow
   }
 
   private async run({ workflowId, version, ignoreHookErrors, context }: RollBackWorkflow): Promise<SavedWorkflow> {
-    const before = await this.deployments.inForce(await this.changes.current(workflowId, context));
-    if (!before) throw versionNotFound(workflowId, String(version));
+    const present = await this.deployments.present(await this.changes.current(workflowId, context));
     const former = await this.formerVersions.find(workflowId, version);
-    const restored = await this.deployments.restored(workflowId, former, before, context);
+    const restored = await this.deployments.restored(workflowId, former, present.inForce, context);
     const planned = { ...restored, restoredFrom: version };
     const change = { changes: {}, planned, ignoreHookErrors, warnings: planned.warnings };
-    return this.changes.carryOut(workflowId, change, before, context);
+    return this.changes.carryOut(change, present, context);
   }
 }

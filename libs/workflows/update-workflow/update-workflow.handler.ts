@@ -3,12 +3,14 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { ChangesOfWorkflows, type WorkflowChange } from '../changes-of-workflows.js';
 import { DefinitionChecks, type GivenDefinition } from '../definition-checks.js';
-import { Deployments, type PlannedVersion, type VersionInForce } from '../deployments.js';
+import { Deployments, type PlannedVersion, type Present } from '../deployments.js';
 import { type JsonObject } from '../domain/check-shape.js';
 import { CHANGES, changedSettings } from '../domain/changes.js';
-import { busyAsWorkflow, type Changes, workflowBusy } from '../domain/workflow.js';
+import { withOthersOf } from '../domain/stored-version.js';
+import { busyAsWorkflow, type Changes, notDeployed, type WorkflowRecord } from '../domain/workflow.js';
+import { type WorkflowFace } from '../published.js';
+import { type Beside, cancelsRuns, givenFace, savesDraft, type SavedWorkflow } from '../saved-workflow.js';
 import { ownedSourcesOf } from '../trigger-sources.js';
-import { type Beside, cancelsRuns, givenFace, type SavedWorkflow } from '../saved-workflow.js';
 
 export class UpdateWorkflow extends Command<SavedWorkflow> {
   constructor(
@@ -24,8 +26,8 @@ export class UpdateWorkflow extends Command<SavedWorkflow> {
 }
 
 /**
- * Replaces the definition, or changes what is given (docs/reference/workflows.md#update). Throws
- * workflow.invalid_definition, workflow.not_found, workflow.busy, workflow.external_id_taken,
+ * Replaces the definition, saves a draft, or changes what is given (docs/reference/workflows.md#update). Throws
+ * workflow.invalid_definition, workflow.not_found, workflow.not_deployed, workflow.busy, workflow.external_id_taken,
  * request.missing_parameter, source.hook_failed.
  */
 @CommandHandler(UpdateWorkflow)
@@ -41,34 +43,36 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
   }
 
   private async run(command: UpdateWorkflow): Promise<SavedWorkflow> {
-    const { workflowId, definition, context } = command;
-    const workflow = await this.changes.current(workflowId, context);
-    const before = await this.deployments.inForce(workflow);
-    if (!before) throw workflowBusy(workflowId);
-    if (Object.hasOwn(definition, 'steps')) return this.replaced(command, before);
-    return this.changes.carryOut(workflowId, await this.changed(command, before), before, context);
+    const { workflowId, definition, beside, context } = command;
+    const present = await this.deployments.present(await this.changes.current(workflowId, context));
+    const isDraft = savesDraft(definition, beside);
+    if (Object.hasOwn(definition, 'steps')) return this.replaced(command, present, isDraft);
+    if (isDraft) throw draftWithoutSteps();
+    return this.changes.carryOut(await this.changed(command, present), present, context);
   }
 
-  private async replaced(
-    { workflowId, given, definition, beside, context }: UpdateWorkflow,
-    before: VersionInForce,
-  ): Promise<SavedWorkflow> {
-    const named = { name: before.workflow.name, ...definition };
+  private async replaced(command: UpdateWorkflow, present: Present, isDraft: boolean): Promise<SavedWorkflow> {
+    const { workflowId, given, definition, beside, context } = command;
+    const { workflow, inForce, draft } = present;
+    const named = { name: workflow.name, ...definition };
     const refresh = definition['refresh'] === true || beside.refresh === true;
-    const options = { strict: beside.strict === true, context, before: before.stored };
+    const before = isDraft ? withOthersOf(draft, inForce) : withOthersOf(inForce, draft);
+    const options = { strict: beside.strict === true, context, before: before?.stored };
     const checked = await this.checks.check(given, refresh ? { ...named, refresh } : named, options);
-    const request = { workflowId, given, checked, before, refresh, context };
+    const request = { workflowId, given, checked, before, refresh, isDraft, context };
     return this.deployments.planned(request, (planned) => {
-      const changes = { description: null, ...givenFace(definition, beside), ...cancelsRuns(definition, beside) };
+      const face = { description: null, ...givenFace(definition, beside) };
+      if (isDraft) return this.changes.saveDraft({ planned, ...faceOfDraft(face, workflow) }, present, context);
+      const changes = { ...face, ...cancelsRuns(definition, beside) };
       const ignoreHookErrors = ignoresHookErrors(definition, beside);
       const change = { changes, planned, ignoreHookErrors, warnings: planned.warnings };
-      return this.changes.carryOut(workflowId, change, before, context);
+      return this.changes.carryOut(change, present, context);
     });
   }
 
   private async changed(
     { given, definition, beside }: UpdateWorkflow,
-    before: VersionInForce,
+    { workflow, inForce }: Present,
   ): Promise<WorkflowChange> {
     const warnings = await this.checks.checkAs(CHANGES, given, definition, beside.strict === true);
     const face = givenFace(definition, beside);
@@ -78,7 +82,7 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
       ),
     );
     const changes: Changes = { ...nulls, ...face, ...cancelsRuns(definition, beside) };
-    const settings = changedSettings(before.stored.definition, definition['settings']);
+    const settings = changedSettings(inForce?.stored.definition ?? {}, definition['settings']);
     if (Object.keys(changes).length === 0 && settings === undefined)
       throw new DomainError(
         'request.missing_parameter',
@@ -87,13 +91,14 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
       );
     const ignoreHookErrors = ignoresHookErrors(definition, beside);
     if (settings === undefined) return { changes, planned: undefined, ignoreHookErrors, warnings };
-    const { deployed, components, sources: storedSources } = before.stored;
+    if (!inForce) throw notDeployed(workflow.workflowId);
+    const { deployed, components, sources: storedSources } = inForce.stored;
     const planned: PlannedVersion = {
       definition: settings,
-      triggers: before.workflow.deployed?.triggers ?? [],
+      triggers: inForce.triggers,
       steps: deployed.steps,
       components,
-      sources: ownedSourcesOf(before.workflow),
+      sources: ownedSourcesOf(workflow),
       storedSources,
       secrets: [],
       warnings,
@@ -102,6 +107,24 @@ export class UpdateWorkflowHandler implements ICommandHandler<UpdateWorkflow> {
     return { changes, planned, ignoreHookErrors, warnings };
   }
 }
+
+/**
+ * What a draft changes now, and with its deployment. A workflow that was never deployed takes all but its activity at
+ * once.
+ */
+const faceOfDraft = (
+  given: Partial<WorkflowFace>,
+  { deployed, draft }: WorkflowRecord,
+): { readonly changes: Changes; readonly face: Partial<WorkflowFace> } => {
+  if (deployed) return { changes: {}, face: given };
+  const { active = draft?.face.active, ...changes } = given;
+  return { changes, face: active === undefined ? {} : { active } };
+};
+
+const draftWithoutSteps = (): DomainError =>
+  new DomainError('request.missing_parameter', 'a draft is a whole definition: give steps, or leave draft out', {
+    field: 'steps',
+  });
 
 const ignoresHookErrors = (definition: JsonObject, beside: Beside): boolean =>
   definition['ignore_hook_errors'] === true || beside.ignore_hook_errors === true;

@@ -108,7 +108,24 @@ export class WorkflowInstallation {
     const all = { ...SETTINGS, ...settings };
     const version = this.versions.size + 1;
     this.versions.set(deploymentId, { workflowId: 'p_1', deploymentId, version, settings: all, steps });
-    this.workflow = { id: 'p_1', workspaceId: 'o_1', name: 'w', active: true, deploymentId, settings: all };
+    this.workflow = {
+      id: 'p_1',
+      workspaceId: 'o_1',
+      name: 'w',
+      active: true,
+      deploymentId,
+      draft: null,
+      settings: all,
+    };
+  }
+
+  /** Without steps the draft is discarded. */
+  draft(draftId: string, steps?: readonly DeployedStep[]): void {
+    if (!this.workflow) throw new Error('there is no workflow');
+    const { settings } = this.workflow;
+    if (steps) this.versions.set(draftId, { workflowId: 'p_1', deploymentId: null, version: null, settings, steps });
+    else this.versions.delete(draftId);
+    this.workflow = { ...this.workflow, draft: steps ? { id: draftId } : null };
   }
 
   /** A process that runs the workflow. `auto` ends each step at once. */
