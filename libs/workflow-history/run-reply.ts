@@ -93,6 +93,17 @@ const SEND = object(
   'An outgoing message',
 );
 
+/** Fields as in docs/reference/workflows.md#step-items. */
+const ITEM = object(
+  {
+    index: integer('From 0'),
+    state: oneOf(['pending', 'running', 'waiting', 'succeeded', 'failed'], 'State of the item'),
+    attempts: integer('Attempts so far'),
+    error: nullable(record('Of the last attempt, when it failed')),
+  },
+  'An item',
+);
+
 /** Fields as in docs/reference/workflows.md#step-record. */
 export const RunStepReply = named('WorkflowRunStep', {
   namespace: text('Name of the step'),
@@ -109,6 +120,7 @@ export const RunStepReply = named('WorkflowRunStep', {
   exports: anyJson('With `$return_value`'),
   logs: anyJson('Lines `{k, ts, msg}`'),
   error: nullable(record('Of a failed step')),
+  items: optional(listOf(ITEM, 'Items of `for_each`, in order')),
   sends: listOf(SEND, 'Outgoing messages of the last execution'),
   truncated: TRUNCATED,
 });
@@ -208,13 +220,14 @@ export const answeredRunRecord = (run: ListedRun, shown: Shown): AnsweredRunReco
 
 export const stepRecord = (step: ReturnType<typeof stepRecords>[number], expand: boolean): RunStepRecord => {
   const short = new Shortening(expand);
-  const { props, exports, logs, error } = step;
+  const { props, exports, logs, error, items, ...rest } = step;
   return {
-    ...step,
+    ...rest,
     props: short.of(props),
     exports: short.of(exports),
     logs: short.of(logs),
     error: short.ofFields(error),
+    ...(items ? { items: items.map((item) => ({ ...item, error: short.ofFields(item.error) })) } : {}),
     ...short.mark(),
   };
 };

@@ -37,6 +37,8 @@ export const LOOP_PARTS = {
   /** JSON text of the list, while the loop goes on. */
   list: (namespace: string) => `list/${namespace}`,
   item: (namespace: string, index: number) => `item/${namespace}/${index}`,
+  /** What the names of all items of a step begin with. */
+  items: (namespace: string) => `item/${namespace}/`,
 } as const;
 
 /** What the last attempt of an item left, in its part. */
@@ -156,12 +158,15 @@ export const itemMembers = (outcomes: readonly (ItemOutcome | null)[]): readonly
   );
   const items = outcomes.map((outcome, index) => {
     if (!outcome) return { index, state: 'pending', exports: null, error: null };
-    const { state, exports, error, endedAt } = outcome;
-    const { name, message, code, stack } = error ?? NO_ERROR;
-    const shown = error && { name, message, code, stack, ts: new Date(endedAt).toISOString() };
-    return { index, state, exports, error: shown };
+    const { state, exports } = outcome;
+    return { index, state, exports, error: itemError(outcome) };
   });
   return [`"$return_value":${JSON.stringify(results)}`, `"$items":${JSON.stringify(items)}`];
 };
 
-const NO_ERROR: UserError = { name: '', message: '', code: '', stack: '' };
+/** As `$error` of a step. */
+export const itemError = ({ error, endedAt }: ItemOutcome) => {
+  if (!error) return null;
+  const { name, message, code, stack } = error;
+  return { name, message, code, stack, ts: new Date(endedAt).toISOString() };
+};

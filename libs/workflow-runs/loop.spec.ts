@@ -4,6 +4,7 @@ import { replayStart } from './replay-start.js';
 import { runDecider } from './run-decider.js';
 import { type RunInput } from './run-inputs.js';
 import { RUN_BYTES } from './run-limits.js';
+import { stepRecords } from './run-record.js';
 import { outcomeOf } from './run-state.js';
 import { changedParts } from './stored-run.js';
 import {
@@ -168,6 +169,47 @@ describe('an item that fails', () => {
     const retried = looping({ retry: { ...RETRY, maxRetries: 1 } });
     const again = [...begun(1), fail(3_000, 2, 'E_0'), resume(4_000, null), start(4_000), fail(5_000, 3, 'E_0')];
     expect(last(retried, ...again)).toEqual(['ItemFailed E_0', 'StepFailed E_0', 'RunFailed E_0']);
+  });
+});
+
+describe('the record of a loop', () => {
+  const itemsOf = (of: typeof plan, ...inputs: RunInput[]): unknown =>
+    stepRecords(of, stateOf(of, ...inputs))[0]?.items?.map(({ state, attempts, error }) => [
+      state,
+      attempts,
+      error?.code,
+    ]);
+
+  it('says what each item does', () => {
+    const retried = looping({ retry: RETRY, onError: 'continue' }, 3);
+    const inputs = [...begun(5), fail(3_000, 2, 'E_0'), fail(3_000, 3, 'ConfigurationError'), succeed(3_000, 4)];
+    expect(itemsOf(retried, ...inputs)).toEqual([
+      ['waiting', 1, 'E_0'],
+      ['failed', 1, 'ConfigurationError'],
+      ['succeeded', 1, undefined],
+      ['running', 1, undefined],
+      ['running', 1, undefined],
+    ]);
+    const again = [...inputs, succeed(20_000, 5)];
+    expect(itemsOf(retried, ...again)).toMatchObject([['running', 2, 'E_0'], {}, {}, ['succeeded', 1, undefined], {}]);
+  });
+
+  it('has items only once their list is known', () => {
+    expect(itemsOf(plan, arrive(), start(2_000))).toBeUndefined();
+    expect(itemsOf(plan, ...begun(0))).toEqual([]);
+  });
+
+  it('says of items that did not run that they are pending', () => {
+    expect(itemsOf(looping({}, 1), ...begun(3), fail(3_000, 2, 'E_0'))).toEqual([
+      ['failed', 1, 'E_0'],
+      ['pending', 0, undefined],
+      ['pending', 0, undefined],
+    ]);
+    expect(itemsOf(plan, ...begun(3), succeed(3_000, 2), cancel(4_000))).toEqual([
+      ['succeeded', 1, undefined],
+      ['pending', 0, undefined],
+      ['pending', 0, undefined],
+    ]);
   });
 });
 

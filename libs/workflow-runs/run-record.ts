@@ -1,5 +1,6 @@
 import { type LogLine, type UserError, causesOf } from '#libs/component-model/run-output.js';
 import { type Actor } from '#libs/kernel/events.js';
+import { isExecuting, itemError, itemOutcomes } from './loop-state.js';
 import { stepTexts } from './next-execution.js';
 import { type SendKind } from './run-facts.js';
 import { type NamedSteps } from './run-plan.js';
@@ -98,6 +99,36 @@ const shownSend = ({ id, kind, error }: StepOutcome['sends'][number], text: stri
   return { id, kind, state, attempts, status, error: failure };
 };
 
+interface ShownItem {
+  readonly index: number;
+  readonly state: 'pending' | 'running' | 'waiting' | 'succeeded' | 'failed';
+  readonly attempts: number;
+  readonly error: ReturnType<typeof itemError>;
+}
+
+/** The items of a loop, once its list is known. */
+const itemsOf = (
+  { head, parts }: RunState,
+  namespace: string,
+  outcome: StepOutcome | undefined,
+): { readonly items?: readonly ShownItem[] } => {
+  const loop = head.position?.namespace === namespace ? head.loop : undefined;
+  const count = loop?.count ?? outcome?.items;
+  if (count === undefined) return {};
+  const places = new Map(loop?.places.map((place) => [place.index, place]));
+  const items = itemOutcomes(parts, namespace, count).map((item, index): ShownItem => {
+    const place = places.get(index);
+    const now = place && (isExecuting(place) ? 'running' : 'waiting');
+    return {
+      index,
+      state: now ?? item?.state ?? 'pending',
+      attempts: place?.attempt ?? item?.attempts ?? 0,
+      error: item && itemError(item),
+    };
+  });
+  return { items };
+};
+
 /** All steps of the version, in order, with whole values. */
 export const stepRecords = (plan: NamedSteps, state: RunState) => {
   const { head, parts } = state;
@@ -123,6 +154,7 @@ export const stepRecords = (plan: NamedSteps, state: RunState) => {
       exports: parsed(texts.get(namespace)),
       logs: (parsed(parts[PARTS.logs(namespace)]) ?? []) as LogLine[],
       error: outcome?.error ? shownError(outcome.error, namespace, plan, outcome.endedAt) : null,
+      ...itemsOf(state, namespace, outcome),
       sends: (outcome?.sends ?? []).map((send, index) => shownSend(send, parts[PARTS.sent(namespace, index)])),
     };
   });

@@ -4,7 +4,7 @@ import { outcomeRecord } from '#libs/stream-log/message-records.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
-import { fail, resume, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
+import { fail, listed, resume, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
 import { foldChanges } from '../recorded-run.js';
 import { runsShown, ShownRun } from './run-frames.js';
 
@@ -109,6 +109,30 @@ describe('the stream of a run', () => {
     const record = { topic, key: 'p_1', headers, value, lane: topic, offset: 0, timestamp: 0, size: 0 };
     expect(new ShownRun('run_1', nameOf).show(new LiveRecord(record))).toBeUndefined();
     expect(runsShown(nameOf)(new LiveRecord(record))).toBeUndefined();
+  });
+
+  it('has the lines of each item of a loop, and no items', () => {
+    const shown = new ShownRun('run_1', nameOf);
+    const changes = changesOf(
+      {},
+      start(2),
+      listed(3, 1, 2),
+      succeed(4, 2, null, { logs }),
+      succeed(5, 3, null, { logs: logs.slice(0, 1) }),
+    );
+    const sent = sentIn(changes.map((change) => shown.show(liveOf(change))));
+    expect(brief(sent)).toEqual([
+      ['run', undefined, 'queued'],
+      ['run', undefined, 'running'],
+      ['step', 'a', 'running'],
+      ['log', 'first'],
+      ['log', 'second'],
+      ['log', 'first'],
+      ['step', 'a', 'succeeded'],
+      ['step', 'b', 'running'],
+    ]);
+    const ended = sent.find(([, data]) => data['namespace'] === 'a' && data['state'] === 'succeeded')?.[1];
+    expect([ended?.['exports'], ended?.['items']]).toEqual([{ $summary: '2 of 2 items' }, undefined]);
   });
 
   it('leaves out what happens to other runs', () => {

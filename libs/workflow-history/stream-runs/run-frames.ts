@@ -3,10 +3,12 @@ import { type LiveRecord, type StreamFrame } from '#libs/event-streams/index.js'
 import { isOutcome } from '#libs/stream-log/message-records.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { truncateJson } from '#libs/http/truncate-event.js';
+import { type ItemOutcome, LOOP_PARTS } from '#libs/workflow-runs/loop-state.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { stepIdOf } from '#libs/workflow-runs/run-plan.js';
 import { stepRecords } from '#libs/workflow-runs/run-record.js';
 import { PARTS, type RunState, runErrorOf } from '#libs/workflow-runs/run-state.js';
+import { type StepOutcome } from '#libs/workflow-runs/step-outcome.js';
 import { type ListedRun } from '../run-history.js';
 import { listedRunRecord, type Shown, SHORT_BYTES, stepRecord, wholeRunRecord } from '../run-reply.js';
 
@@ -65,6 +67,18 @@ const stepsIn = ({ head, parts }: RunChange): ReadonlySet<string> => {
   return new Set([...changed, ...(head.position ? [head.position.namespace] : [])]);
 };
 
+/** The lines of a step, or of the items of a loop, that a change has. */
+const linesIn = ({ parts }: RunChange, namespace: string): readonly LogLine[] => {
+  const logs = parts[PARTS.logs(namespace)];
+  const ofStep = typeof logs === 'string' ? (JSON.parse(logs) as LogLine[]) : [];
+  const items = Object.entries(parts).filter(([name]) => name.startsWith(LOOP_PARTS.items(namespace)));
+  return [...ofStep, ...items.flatMap(([, text]) => (text === null ? [] : (JSON.parse(text) as ItemOutcome).logs))];
+};
+
+/** The outcome without its items, which no stream shows. */
+const withoutItems = (text: string): string =>
+  JSON.stringify({ ...(JSON.parse(text) as StepOutcome), items: undefined });
+
 const partsOfStep = (namespace: string): readonly string[] => [
   PARTS.step(namespace),
   PARTS.exports(namespace),
@@ -118,10 +132,9 @@ export class ShownRun {
     const { workflowId, head } = change;
     const parts = this.partsAfter(change, namespace);
     const plan = { steps: [{ namespace, id: stepIdOf(workflowId, namespace) }] };
-    const [whole] = stepRecords(plan, { head, parts });
+    const [whole] = stepRecords(plan, { head: { ...head, loop: undefined }, parts });
     if (!whole) return [];
-    const logs = change.parts[PARTS.logs(namespace)];
-    const lines = typeof logs === 'string' ? (JSON.parse(logs) as LogLine[]) : [];
+    const lines = linesIn(change, namespace);
     const isShortened = [...this.shortened].some((name) => name in parts && !(name in change.parts));
     const text = block('step', { ...stepRecord(whole, false), ...(isShortened ? { truncated: true } : {}) });
     if (namespace === head.position?.namespace) this.keep(namespace, parts);
@@ -134,7 +147,7 @@ export class ShownRun {
     const after: Record<string, string> = {};
     for (const name of [...partsOfStep(namespace), PARTS.end]) {
       const text = name in parts ? parts[name] : this.kept[name];
-      if (typeof text === 'string') after[name] = text;
+      if (typeof text === 'string') after[name] = name === PARTS.step(namespace) ? withoutItems(text) : text;
     }
     return after;
   }

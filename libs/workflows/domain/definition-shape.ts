@@ -130,7 +130,7 @@ const steps = object({
   props,
   disabled: field(flag, 'Whether runs skip the step', { default: false }),
   if: field(text(CODE_CHARS, { min: 1 }), 'Expression; the step is skipped when it is falsy'),
-  for_each: field(text(CODE_CHARS), 'Expression for a list', { unsupported: `loops are not available: ${NEXT}` }),
+  for_each: field(text(CODE_CHARS, { min: 1 }), 'Expression for a list; the step runs once for each item'),
   concurrency: field(integer(1, 100), 'Items of `for_each` at once', { default: 1 }),
   retry: field(
     object({
