@@ -172,6 +172,28 @@ describe('an item that fails', () => {
   });
 });
 
+describe('a loop that a replay goes on with', () => {
+  const item = (value: number): string => JSON.stringify({ state: 'succeeded', exports: { $return_value: value } });
+  const keeping = (...indexes: number[]): RunInput =>
+    arrive({ kept: { namespace: 'a', items: indexes.map((index) => ({ index, outcome: item(index * 10) })) } });
+
+  it('runs the items that have no outcome yet, as many at once as its concurrency', () => {
+    const inputs = [keeping(0, 2), start(2_000), listed(2_000, 1, 5)];
+    expect(last(plan, ...inputs)).toEqual(['ItemsListed', 'ItemStarted 1.1', 'ItemStarted 3.1']);
+    const ended = [...inputs, succeed(3_000, 2), succeed(3_000, 3), succeed(3_000, 4)];
+    expect(shown(plan, ...ended)).toMatchObject({ $return_value: [0, 1, 20, 1, 1], $summary: '5 of 5 items' });
+  });
+
+  it('ends at once when all items of its list have one', () => {
+    expect(last(plan, keeping(0, 1, 2), start(2_000), listed(2_000, 1, 2))).toEqual([
+      'ItemsListed',
+      'StepSucceeded',
+      'StretchBegun',
+      'StepStarted b 1.1',
+    ]);
+  });
+});
+
 describe('the record of a loop', () => {
   const itemsOf = (of: typeof plan, ...inputs: RunInput[]): unknown =>
     stepRecords(of, stateOf(of, ...inputs))[0]?.items?.map(({ state, attempts, error }) => [

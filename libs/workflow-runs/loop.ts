@@ -2,7 +2,7 @@ import { SUMMARY } from '#libs/component-model/step-run.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 import { nestsTooDeep } from '#libs/framing/json-text.js';
 import { NO_RESULT, exceededLimit, failStep, recordOf, shortCause, tooManyWait } from './finish-step.js';
-import { type ItemPlace, type Loop, MOST_ITEMS, isExecuting, itemOutcomes } from './loop-state.js';
+import { type ItemPlace, LOOP_PARTS, type Loop, MOST_ITEMS, isExecuting, itemOutcomes } from './loop-state.js';
 import { type RunFact } from './run-facts.js';
 import { type InputOf, type ListedOutcome, type Outcome, type StepResult } from './run-inputs.js';
 import { INTERRUPTIONS, RUN_BYTES, boundedError, limitError, processLost, retryPauseMs } from './run-limits.js';
@@ -145,9 +145,13 @@ const goOn = (
   if (!endsEarly) {
     for (const { index, attempt, retryAt } of loop.places)
       if (retryAt !== null && retryAt <= dueUntil) starts(index, attempt + 1);
-    const free = (step.loop?.concurrency ?? 1) - loop.places.length;
-    const until = Math.min(loop.count, loop.next + Math.max(0, free));
-    for (let index = loop.next; index < until; index++) starts(index, 1);
+    let free = (step.loop?.concurrency ?? 1) - loop.places.length;
+    for (let index = loop.next; index < loop.count && free > 0; index++) {
+      // A replay has the outcome of an item that succeeded before.
+      if (LOOP_PARTS.item(step.namespace, index) in state.parts) continue;
+      starts(index, 1);
+      free--;
+    }
   }
   const places = state.head.loop?.places ?? [];
   if (places.some(isExecuting)) return all;

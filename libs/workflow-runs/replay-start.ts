@@ -1,6 +1,7 @@
 import { type Actor } from '#libs/kernel/events.js';
 import { exportsText } from './next-execution.js';
-import { type ReusedStep, type RunOrigin } from './run-facts.js';
+import { type ItemOutcome, LOOP_PARTS } from './loop-state.js';
+import { type KeptItems, type ReusedStep, type RunOrigin } from './run-facts.js';
 import { type NamedSteps } from './run-plan.js';
 import { PARTS, type RunState, hasEnded, originOf, outcomeOf, runErrorOf } from './run-state.js';
 
@@ -21,6 +22,8 @@ export interface RunReplay {
   /** JSON text. */
   readonly event: string;
   readonly reused: readonly ReusedStep[];
+  /** What succeeded of the loop in which the run failed. Absent without such a loop. */
+  readonly kept?: KeptItems;
 }
 
 export type ReplayRefusal =
@@ -39,7 +42,22 @@ export const replayStart = (plan: NamedSteps, state: RunState, request: ReplayRe
   if ('refused' in reused) return reused;
   const event = request.event ?? state.parts[PARTS.event];
   if (event === undefined) return { refused: 'event_not_kept' };
-  return { origin: originOfReplay(state, request), event, reused };
+  const kept = from === 'failed' ? keptItems(state) : undefined;
+  return { origin: originOfReplay(state, request), event, reused, ...(kept ? { kept } : {}) };
+};
+
+/** Log and messages are those of the run that ran the item. */
+const keptItems = (state: RunState): KeptItems | undefined => {
+  const namespace = runErrorOf(state)?.namespace;
+  if (namespace === undefined || namespace === null) return undefined;
+  const prefix = LOOP_PARTS.items(namespace);
+  const items = Object.entries(state.parts).flatMap(([name, text]) => {
+    if (!name.startsWith(prefix)) return [];
+    const outcome = JSON.parse(text) as ItemOutcome;
+    if (outcome.state !== 'succeeded') return [];
+    return [{ index: Number(name.slice(prefix.length)), outcome: JSON.stringify({ ...outcome, logs: [], sends: [] }) }];
+  });
+  return items.length === 0 ? undefined : { namespace, items };
 };
 
 const reusedBefore = ({ steps }: NamedSteps, state: RunState, from: string): ReusedStep[] | ReplayRefusal => {

@@ -66,8 +66,8 @@ const finish = (plan: RunPlan, state: RunState, input: InputOf<'outcome'>): RunF
     ? beginLoop(plan, state, input, input.outcome)
     : finishStep(plan, state, input, input.outcome);
 
-const arrive = ({ now, origin, place, event, reused, notrigger }: InputOf<'arrive'>): RunFact[] => {
-  const whole: RunFact = { type: 'RunArrived', data: { origin, place, event, reused } };
+const arrive = ({ now, origin, place, event, reused, kept, notrigger }: InputOf<'arrive'>): RunFact[] => {
+  const whole: RunFact = { type: 'RunArrived', data: { origin, place, event, reused, ...(kept ? { kept } : {}) } };
   const { bytes } = evolveRun(initialRun, whole).head;
   if (bytes > RUN_BYTES) {
     const message = `the event and the outcomes that the run begins with have ${bytes} bytes, the limit is ${RUN_BYTES}`;

@@ -69,6 +69,12 @@ export interface ReusedStep {
   readonly resumeData: string | null;
 }
 
+/** Items of a loop that a replay adopts from the run that failed in it. */
+export interface KeptItems {
+  readonly namespace: string;
+  readonly items: readonly { readonly index: number; readonly outcome: string }[];
+}
+
 /** Facts of one run, in the past tense and with all that follows from them. */
 export type RunFact =
   | { readonly type: 'RunArrived'; readonly data: RunArrived }
@@ -153,6 +159,8 @@ export interface RunArrived {
   /** JSON text. Null for one that is too large to be kept. */
   readonly event: string | null;
   readonly reused: readonly ReusedStep[];
+  /** Absent for a run that begins with none. */
+  readonly kept?: KeptItems;
 }
 
 export interface StepFailed extends ExecutionRecord {

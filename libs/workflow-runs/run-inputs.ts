@@ -1,7 +1,14 @@
 import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type StepFlow } from '#libs/component-model/step-run.js';
 import { type Actor } from '#libs/kernel/events.js';
-import { type CancelReason, type Reply, type ReusedStep, type RunOrigin, type SendKind } from './run-facts.js';
+import {
+  type CancelReason,
+  type KeptItems,
+  type Reply,
+  type ReusedStep,
+  type RunOrigin,
+  type SendKind,
+} from './run-facts.js';
 
 /** What one execution of a step's code returned to the server. */
 export interface StepResult {
@@ -49,6 +56,7 @@ export type RunInput =
       /** JSON text. */
       readonly event: string;
       readonly reused: readonly ReusedStep[];
+      readonly kept?: KeptItems;
       /** The caller asked that nothing runs (`x-pd-notrigger`). */
       readonly notrigger: boolean;
     }

@@ -228,7 +228,7 @@ const withItems = (state: RunState, fact: Parameters<typeof evolveLoop>[2]): Run
   return withReply(withHead(withParts(state, parts), head), reply);
 };
 
-const arrived = (state: RunState, { origin, place, event, reused }: DataOf<'RunArrived'>): RunState => {
+const arrived = (state: RunState, { origin, place, event, reused, kept }: DataOf<'RunArrived'>): RunState => {
   const parts: Record<string, string> = { [PARTS.origin]: JSON.stringify(origin) };
   if (event !== null) parts[PARTS.event] = event;
   for (const { namespace, step, exports, resumeData } of reused) {
@@ -238,6 +238,7 @@ const arrived = (state: RunState, { origin, place, event, reused }: DataOf<'RunA
     if (exports !== null) parts[PARTS.exports(namespace)] = exports;
     if (resumeData !== null) parts[PARTS.resumeData(namespace)] = resumeData;
   }
+  for (const { index, outcome } of kept?.items ?? []) parts[LOOP_PARTS.item(kept?.namespace ?? '', index)] = outcome;
   return withHead(withParts(state, parts), { place });
 };
 

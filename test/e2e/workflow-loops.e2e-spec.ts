@@ -153,6 +153,24 @@ describe('a step with for_each', () => {
     expect(items?.map(({ attempts }) => attempts)).toEqual([1, 2, 1]);
   });
 
+  it('67: goes on with the items that failed when its run is replayed from there', async () => {
+    const body = `if (index === 1 && !$.context.replay) throw new Error('once');
+      return [item, $.context.id, $.context.idempotency_key]`;
+    const workflow = await deployed([step('a', body, { for_each: '[1,2,3]' })]);
+    const failed = await runOf(await begin(workflow));
+    expect(failed.state).toBe('failed');
+    const replay = await api.expect<{ readonly data: Run }>(202, 'POST', `/v1/runs/${failed.id}/replay`, {
+      body: { from: 'failed' },
+    });
+    const run = await runOf(replay.data.id);
+    const key = (index: number): string => `${failed.id}/a/item-${index}`;
+    expect(stepOf(run, 'a').exports?.['$return_value']).toEqual([
+      [1, failed.id, key(0)],
+      [2, run.id, key(1)],
+      [3, run.id, key(2)],
+    ]);
+  });
+
   it('ends its run with $.flow.exit, and starts no further item', async () => {
     const run = await ran([step('a', `if (index === 1) $.flow.exit('enough'); return item`, { for_each: '[1,2,3]' })]);
     expect([run.state, run.exit_reason]).toEqual(['exited', 'enough']);

@@ -5,6 +5,9 @@ import { arrivalOf } from './workflow-input.js';
 /** The run that an invocation will start, as it is until its workflow's runner reads it. */
 export const arrivedRun = ({ headers, value }: Published, now: number): RunState => {
   const record = { value, offset: 0, timestamp: now };
-  const { origin, place, event, reused } = arrivalOf({ headers, record }, now);
-  return evolveRun(initialRun, { type: 'RunArrived', data: { origin, place, event, reused } });
+  const { origin, place, event, reused, kept } = arrivalOf({ headers, record }, now);
+  return evolveRun(initialRun, {
+    type: 'RunArrived',
+    data: { origin, place, event, reused, ...(kept ? { kept } : {}) },
+  });
 };

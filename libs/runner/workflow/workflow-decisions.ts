@@ -178,7 +178,10 @@ const dbBytes = (changes: DbChanges = {}): number =>
 
 const bytesOf = (input: RunInput): number => {
   if (input.type === 'arrive')
-    return input.reused.reduce((sum, { exports }) => sum + (exports?.length ?? 0), input.event.length);
+    return [
+      ...input.reused.map(({ exports }) => exports?.length ?? 0),
+      ...(input.kept?.items ?? []).map(({ outcome }) => outcome.length),
+    ].reduce((sum, length) => sum + length, input.event.length);
   if (input.type !== 'outcome' || input.outcome.kind === 'skipped') return 0;
   if (input.outcome.kind === 'listed') return input.outcome.list.length;
   const { exports, props } = input.outcome.result;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { type NamedSteps } from '#libs/workflow-runs/run-plan.js';
+import { exportsText } from '#libs/workflow-runs/next-execution.js';
 import { type ReplayRequest, replayStart } from '#libs/workflow-runs/replay-start.js';
 import { PARTS, outcomeOf, originOf } from '#libs/workflow-runs/run-state.js';
 import { replayRecord } from './replay-record.js';
@@ -61,6 +62,36 @@ describe('a replay in the runner', () => {
     expect(originOf(state)).toMatchObject({ replayOf: first, replayFrom: 'failed', replayedBy: { userId: 'u_1' } });
     expect(outcomeOf(state, 'a')).toMatchObject({ state: 'succeeded', reused: true });
     expect(calls).toHaveLength(1);
+  });
+
+  it('runs the items of a loop that did not succeed, under their keys, and keeps the others', async () => {
+    const loop = { list: '[]', concurrency: 1 };
+    const installation = new WorkflowInstallation([step('a'), step('b', { loop, onError: 'continue' })]);
+    const listed = { kind: 'listed', list: '["x","y","z","ä"]', count: 4 } as const;
+    const { runner } = await installation.process(({ step: { namespace }, item }) => {
+      if (namespace === 'b' && !item) return listed;
+      if (item?.index === 1) return failed('HostEnded');
+      return succeeded({ exports: { $return_value: item?.text ?? '1' }, logs: [{ k: 'stdout', ts: 1, msg: 'said' }] });
+    });
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.statusOf(0) === 'failed');
+    const again = await installation.process(({ item }) =>
+      item ? succeeded({ exports: { $return_value: `"again ${item.index}"` } }) : listed,
+    );
+    await again.runner.accept([replayOf(installation, 0, 1), replayOf(installation, 0, 2, { from: 'b' })]);
+    await until(() => [1, 2].every((run) => installation.statusOf(run) === 'succeeded'));
+    const ofRun = (offset: number) =>
+      again.calls.filter(({ context, item }) => item && context['id'] === runIdOf(`inv_${offset}`));
+    expect(ofRun(1).map(({ context }) => context['idempotency_key'])).toEqual(
+      [1, 2, 3].map((index) => `${runIdOf('inv_0')}/b/item-${index}`),
+    );
+    expect(ofRun(2)).toHaveLength(4);
+    const state = installation.run(1);
+    expect(JSON.parse(exportsText(state, 'b') ?? '')).toMatchObject({
+      $return_value: ['x', 'again 1', 'again 2', 'again 3'],
+      $summary: '4 of 4 items',
+    });
+    expect(state.parts['item/b/0']).toContain('"logs":[]');
   });
 
   it('of a tick stays in the queue beside another replay and the next tick', async () => {
