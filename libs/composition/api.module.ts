@@ -123,6 +123,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     workflowVersions: views.workflows,
     runSteering: options.runSteering,
     workflowStats: { of: (...asked) => engines.runHistory.stats(...asked) },
+    bulkReplays: views.bulkReplays,
     workflowSubscriptions: { of: (workflowId) => subscriptionsTo(engines.readModels, workflowId) },
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };

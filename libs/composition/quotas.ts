@@ -29,6 +29,18 @@ export const withinQuotas = (keeper: QuotaKeeper): Admission => ({
   left: () => undefined,
 });
 
+/** Invokes and replays within the quota of the workspace. */
+export const invokingWithin = (keeper: QuotaKeeper, workflowInvokes: WorkflowInvokes): WorkflowInvokes => ({
+  invoke: async (call) => {
+    await keeper.mustHaveLeft(call.workspaceId);
+    return workflowInvokes.invoke(call);
+  },
+  replay: async (replay, repeatId) => {
+    await keeper.mustHaveLeft(replay.origin.ownerId);
+    return workflowInvokes.replay(replay, repeatId);
+  },
+});
+
 interface StartsRuns {
   readonly manualRuns: ManualRuns;
   readonly appEvents: AppEvents;
@@ -53,16 +65,7 @@ export const startingRuns = (
       return appEvents.send(event);
     },
   },
-  workflowInvokes: {
-    invoke: async (call) => {
-      await keeper.mustHaveLeft(call.workspaceId);
-      return workflowInvokes.invoke(call);
-    },
-    replay: async (replay, repeatId) => {
-      await keeper.mustHaveLeft(replay.origin.ownerId);
-      return workflowInvokes.replay(replay, repeatId);
-    },
-  },
+  workflowInvokes: invokingWithin(keeper, workflowInvokes),
   actions: {
     run: async (request) => {
       await keeper.mustHaveLeft(request.workspaceId);

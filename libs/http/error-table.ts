@@ -84,6 +84,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'run.nothing_failed': { status: 409, word: 'nothing_failed' },
   'run.step_not_reached': { status: 409, word: 'step_not_reached' },
   'run.too_many_selected': { status: 422, word: 'too_many_runs' },
+  'run.nothing_to_replay': { status: 404, word: 'nothing_to_replay' },
+  'run.bulk_replay_not_found': { status: 404, word: 'bulk_replay_not_found' },
   'run.event_not_kept': { status: 409, word: 'event_not_kept' },
   'notification.email_not_configured': { status: 409, word: 'email_not_configured' },
   'source.not_found': { status: 404, word: 'source_not_found' },

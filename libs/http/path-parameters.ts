@@ -11,6 +11,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   orgs: '`o_…`, a workspace',
   records: 'Key of the record',
   registry: 'Key of the component, with `@version` for another than the newest',
+  replay: '`rpl_…`',
   runs: '`run_…`',
   sources: '`dc_…` or name slug',
   steps: 'Namespace of the step',

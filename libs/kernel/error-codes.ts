@@ -72,6 +72,8 @@ export type ErrorCode =
   | 'run.not_waiting'
   | 'run.not_finished'
   | 'run.too_many_selected'
+  | 'run.nothing_to_replay'
+  | 'run.bulk_replay_not_found'
   | 'run.nothing_failed'
   | 'run.step_not_reached'
   | 'run.event_not_kept'

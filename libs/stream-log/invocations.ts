@@ -132,9 +132,11 @@ export const manualInvocation = (
   { repeatId, ...call }: Call & WithEvent & { readonly respond: string; readonly repeatId?: string | undefined },
   parts: Pick<InvocationHeaders, 'draft' | 'replays' | 'test' | 'trigger'> = {},
 ): Invocation => {
-  const id = repeatId === undefined ? newId('inv', call.now) : derivedId('inv', call.sourceId, repeatId);
+  const id = repeatId === undefined ? newId('inv', call.now) : repeatedId(call.sourceId, repeatId);
   return invocation(topics, 'manual', id, call, call.event, parts);
 };
+
+const repeatedId = (sourceId: string, repeatId: string): string => derivedId('inv', sourceId, repeatId);
 
 /** A hook. `request` is the JSON text of a HookRequest. */
 export const hookInvocation = (
@@ -150,6 +152,10 @@ export const settledInvocation = (
 
 /** Id of the run of a workflow that an invocation starts. A repeat of the invocation starts the same. */
 export const runIdOf = (invocationId: string): string => derivedId('run', invocationId);
+
+/** Id of the run that a user's request, and every repeat of it, starts. */
+export const repeatedRunId = (workflowId: string, repeatId: string): string =>
+  runIdOf(repeatedId(workflowId, repeatId));
 
 /** A request to the endpoint of a workflow's trigger. */
 export const triggerInvocation = (

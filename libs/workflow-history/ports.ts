@@ -41,6 +41,9 @@ export interface RunCancels {
 }
 export const RUN_CANCELS = Symbol('RunCancels');
 
+/** The view of bulk replays. */
+export const BULK_REPLAYS = Symbol('BulkReplays');
+
 export interface SteeringRequest {
   readonly workflowId: string;
   readonly workspaceId: string;

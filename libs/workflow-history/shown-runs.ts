@@ -67,9 +67,8 @@ export class ShownRuns {
   }
 
   /** Of a version or the draft. Empty for a draft that was discarded. */
-  async stepsOfVersion(workflowId: string, id: string | null): Promise<readonly ShownStep[]> {
-    return id === null ? [] : ((await this.workflows.version(workflowId, id))?.steps ?? []);
-  }
+  readonly stepsOfVersion = async (workflowId: string, id: string | null): Promise<readonly ShownStep[]> =>
+    id === null ? [] : ((await this.workflows.version(workflowId, id))?.steps ?? []);
 }
 
 /** A run that has not started will mostly have the version that is deployed then. */

@@ -1,16 +1,23 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { EventStreams } from '#libs/event-streams/index.js';
+import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
-import { CLOCK } from '#libs/kernel/tokens.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { BLOBS, CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { BulkReplayController } from './bulk/bulk-replay.controller.js';
+import { type BulkReplaysView } from './bulk/bulk-replays-view.js';
+import { CancelBulkReplayHandler } from './bulk/cancel-bulk-replay.handler.js';
 import { CancelRunsController } from './bulk/cancel-runs.controller.js';
+import { StartBulkReplayHandler } from './bulk/start-bulk-replay.handler.js';
 import { DeleteRunController } from './delete-run/delete-run.controller.js';
 import { GetRunController } from './get-run/get-run.controller.js';
 import { InvokeWorkflowController } from './invoke-workflow/invoke-workflow.controller.js';
 import { ListRunsController } from './list-runs/list-runs.controller.js';
 import {
+  BULK_REPLAYS,
   RUN_CANCELS,
   RUN_HISTORY,
   RUN_STEERING,
@@ -33,6 +40,9 @@ export interface WorkflowHistoryPorts {
   readonly runSteering: RunSteering;
   readonly workflowInvokes: WorkflowInvokes;
   readonly workflowTopics: RunCancels;
+  readonly bulkReplays: BulkReplaysView;
+  readonly blobs: BlobStore;
+  readonly handleCommand: HandleCommand;
   readonly clock: Clock;
   readonly eventStreams: EventStreams;
   readonly log: StreamLog;
@@ -47,10 +57,11 @@ export interface WorkflowHistoryPorts {
     SteerRunController,
     InvokeWorkflowController,
     CancelRunsController,
+    BulkReplayController,
     ReplayRunController,
     StreamRunsController,
   ],
-  providers: [ShownRuns],
+  providers: [ShownRuns, StartBulkReplayHandler, CancelBulkReplayHandler],
 })
 export class WorkflowHistoryModule {
   static forRoot(ports: WorkflowHistoryPorts): DynamicModule {
@@ -58,6 +69,9 @@ export class WorkflowHistoryModule {
       module: WorkflowHistoryModule,
       providers: [
         { provide: RUN_HISTORY, useValue: ports.runHistory },
+        { provide: BULK_REPLAYS, useValue: ports.bulkReplays },
+        { provide: BLOBS, useValue: ports.blobs },
+        { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
         { provide: RUN_CANCELS, useValue: ports.workflowTopics },
         { provide: RUN_STEERING, useValue: ports.runSteering },
         { provide: RUNNABLE_WORKFLOWS, useValue: ports.runnableWorkflows },

@@ -200,6 +200,12 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(409, 'POST /v1/runs/{id}/cancel', { path });
     const selected = { path: { id }, body: { run_ids: [path.id] } };
     await contract.expect(202, 'POST /v1/workflows/{id}/runs/cancel', selected);
+    const bulk = await contract.expect<{ data: { id: string } }>(202, 'POST /v1/workflows/{id}/runs/replay', selected);
+    const replay = { path: { id, replayId: bulk.data.id } };
+    await contract.expect(200, 'GET /v1/workflows/{id}/runs/replay/{replayId}', replay);
+    await contract.expect(204, 'DELETE /v1/workflows/{id}/runs/replay/{replayId}', replay);
+    const unknown = { path: { id, replayId: 'rpl_unknown' } };
+    await contract.expect(404, 'GET /v1/workflows/{id}/runs/replay/{replayId}', unknown);
     await contract.expect(409, 'POST /v1/runs/{id}/resume', { path, body: { data: 1 } });
     await contract.expect(202, 'POST /v1/runs/{id}/replay', { path, body: { from: 'a' } });
     await contract.expect(409, 'POST /v1/runs/{id}/replay', { path, body: { from: 'b' } });

@@ -9,6 +9,7 @@ import { startInspecting } from '#libs/composition/sandboxing.js';
 import { appliedEventsIn, readModelsIn } from '#libs/composition/read-models.js';
 import { webhookTopics } from '#libs/delivery/webhook-topics.js';
 import { doorOfApi } from '#libs/ingress/pressure-settings.js';
+import { startBulkReplays } from '#libs/composition/bulk-replays.js';
 import { observeEgress } from '#libs/composition/egress-metrics.js';
 import { startRegistry } from '#libs/composition/registry.js';
 import { startMaintenance } from '#libs/composition/maintenance.js';
@@ -60,6 +61,7 @@ runRole('command-api', openDistributed, async (role) => {
 
   // 8. The API without its read routes. Its events of apps and manual runs have the limits of an ingress.
   const door = doorOfApi(role.startLoggedBacklog(), config, () => clock.now());
+  const workflowInvokes = workflowInvokesOf({ plane, topics }, relay, door);
   const api = await createApi({
     config,
     bytes: httpBytesOf(config),
@@ -76,7 +78,7 @@ runRole('command-api', openDistributed, async (role) => {
     sourceTopics: topicsOfSources,
     manualRuns: manualRunsOf({ config, plane, topics }, relay, door),
     runSteering: steeringOverLog({ log, topics, relay, clock, workflows: plane.views.workflows }),
-    workflowInvokes: workflowInvokesOf({ plane, topics }, relay, door),
+    workflowInvokes,
     appEvents: appEventsOf({ config, plane, topics, log: logger }, door),
     webhookTopics: webhookTopics(log, topics, due),
     appliedEvents: appliedEventsIn(engines, config, logger),
@@ -84,6 +86,10 @@ runRole('command-api', openDistributed, async (role) => {
     serves: 'commands',
   });
   closing('api', () => api.close());
+  await role.leased({
+    name: 'bulk replays',
+    start: async () => startBulkReplays(config, plane, workflowInvokes, logger),
+  });
   await role.leased({ name: 'registry', start: () => startRegistry({ config, api, logger }) });
   front.serve(api.getHttpAdapter().getInstance() as Handler);
   closing('requests', () => front.close(5_000));

@@ -14,6 +14,7 @@ import { start, type Started } from '#libs/composition/start.js';
 import { type Shutdown } from '#libs/hosting/shutdown.js';
 import { topicPolicy } from '#libs/composition/topic-policy.js';
 import { createFixedTopics } from '#libs/stream-log/fixed-topics.js';
+import { startBulkReplays } from '#libs/composition/bulk-replays.js';
 import { reconcile, startMaintenance } from '#libs/composition/maintenance.js';
 import {
   checkSecretKeyUnchanged,
@@ -105,6 +106,7 @@ interface ApiParts {
   readonly sandboxing: Sandboxing;
   readonly disk: DiskWatch;
   readonly reactors: readonly ReactorRunner[];
+  readonly workflowInvokes: ApiOptions['workflowInvokes'];
 }
 
 type Edge = Pick<ApiOptions, 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
@@ -130,7 +132,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
       clock: plane.clock,
       workflows: plane.views.workflows,
     }),
-    workflowInvokes: workflowInvokesOf({ plane, topics }, roles.relay, roles.unread),
+    workflowInvokes: parts.workflowInvokes,
     appEvents: appEventsOf({ config, plane, topics, log: edge.log }, roles.unread),
     appliedEvents: roles.readModels.event_summaries,
     inspector: sandboxing.inspector,
@@ -228,8 +230,11 @@ const steps = async (started: Started, directory: DataDirectory): Promise<void> 
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
   const edge = { urls, metrics, readiness, logger: started.nestLogger, log: logger, shuttingDown };
-  const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors }, edge);
+  const workflowInvokes = workflowInvokesOf({ plane, topics }, roles.relay, roles.unread);
+  const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors, workflowInvokes }, edge);
   shutdown.add('api', () => api.close());
+  const bulkReplays = startBulkReplays(config, plane, workflowInvokes, logger);
+  shutdown.add('bulk replays', () => bulkReplays.stop());
   const registry = await startRegistry({ config, api, logger });
   shutdown.add('registry', () => registry.stop());
   const serveApi = api.getHttpAdapter().getInstance() as Handler;

@@ -7,12 +7,11 @@ import { RequestRepeatId } from '#libs/http/repeat-id.js';
 import { type RepeatId } from '#libs/http/request-state.js';
 import { one } from '#libs/http/replies.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type ReplayRefusal, replayStart } from '#libs/workflow-runs/replay-start.js';
-import { originOf, type RunState } from '#libs/workflow-runs/run-state.js';
-import { type ShownStep, type ShownWorkflow, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
+import { type ShownStep, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
 import { arrivedRun, type ListedRun } from '../run-history.js';
 import { WholeRunReply, wholeRunRecord, type WholeRunRecord } from '../run-reply.js';
 import { ShownRuns } from '../shown-runs.js';
+import { beginReplay, type BegunRefusal } from './begin-replay.js';
 import { ReplayRunDto } from './replay-run.dto.js';
 
 /** docs/reference/workflows.md#run-replay */
@@ -41,16 +40,11 @@ export class ReplayRunController {
   ): Promise<{ data: WholeRunRecord }> {
     if (event !== undefined && from !== 'start') throw eventWithSteps(from);
     const run = await this.runs.find(id, caller, 'whole');
-    const { workflowId, state } = run;
+    const { workflowId } = run;
     const workflow = this.runs.workflow(workflowId, caller);
-    const chosen = versionToRun(version, state, workflow);
-    const isTest = chosen.isDraft || originOf(state).test;
-    if (!workflow.active && !isTest) throw inactive(workflowId);
-    const steps = await this.runs.stepsOfVersion(workflowId, chosen.startsWith ?? workflow.deploymentId);
-    const begins = replayStart({ steps }, state, {
+    const { begins, steps } = await beginReplay(this.runs.stepsOfVersion, run, workflow, {
       from,
-      startsWith: chosen.startsWith,
-      isTest,
+      version,
       event: event === undefined ? null : JSON.stringify(event),
       by: { userId: caller.userId, apiKeyId: caller.apiKeyId },
     });
@@ -60,25 +54,6 @@ export class ReplayRunController {
   }
 }
 
-/** The version or draft that a replay names. Null for the version in force when it starts. */
-const versionToRun = (
-  version: NonNullable<ReplayRunDto['version']>,
-  state: RunState,
-  { id, deploymentId, draft }: ShownWorkflow,
-): { readonly startsWith: string | null; readonly isDraft: boolean } => {
-  const { startsWith: begun = null } = originOf(state);
-  const { version: pinned } = state.head;
-  const isSameDraft = version === 'same' && begun !== null && pinned?.version === null;
-  if (version === 'draft' || isSameDraft) {
-    if (!draft || (isSameDraft && draft.id !== begun)) throw noDraft(id);
-    return { startsWith: draft.id, isDraft: true };
-  }
-  // A run that never started has no version, so it starts with the deployed one.
-  const startsWith = version === 'same' ? (pinned?.deploymentId ?? null) : null;
-  if (startsWith === null && deploymentId === null) throw notDeployed(id);
-  return { startsWith, isDraft: false };
-};
-
 const eventWithSteps = (from: string): DomainError =>
   new DomainError(
     'request.invalid_parameter',
@@ -86,22 +61,28 @@ const eventWithSteps = (from: string): DomainError =>
     { field: 'event', from },
   );
 
-const noDraft = (id: string): DomainError =>
+export const noDraft = (id: string): DomainError =>
   new DomainError('workflow.no_draft', `workflow ${id} does not have this draft any more: leave version out`, { id });
 
 const notDeployed = (id: string): DomainError =>
   new DomainError('workflow.not_deployed', `workflow ${id} was never deployed: replay with version=draft`, { id });
 
-const inactive = (id: string): DomainError =>
+export const workflowInactive = (id: string): DomainError =>
   new DomainError('workflow.inactive', `workflow ${id} is inactive: activate it before you replay its runs`, { id });
 
 const refusalOf = (
-  refusal: ReplayRefusal,
-  { id, state: { head } }: ListedRun,
+  refusal: BegunRefusal,
+  { id, workflowId, state: { head } }: ListedRun,
   steps: readonly ShownStep[],
 ): DomainError => {
   const state = head.status;
   switch (refusal.refused) {
+    case 'no_draft':
+      return noDraft(workflowId);
+    case 'not_deployed':
+      return notDeployed(workflowId);
+    case 'inactive':
+      return workflowInactive(workflowId);
     case 'not_finished':
       return new DomainError('run.not_finished', `run ${id} is ${state}: only a run that has ended can be replayed`, {
         id,

@@ -13,6 +13,7 @@ import { ab } from '#libs/workflow-runs/testing/run-changes.js';
 import { arrive, origin, stateOf } from '#libs/workflow-runs/testing/run-samples.js';
 import { type RunCancels, type RunSteering, type ShownWorkflow, type WorkflowInvokes } from '../ports.js';
 import { recordRuns } from '../record-runs.js';
+import { bulkReplayCommands } from './bulk-replay-commands.js';
 import { WorkflowHistoryModule } from '../workflow-history.module.js';
 
 const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
@@ -96,7 +97,8 @@ const fakePorts = () => {
 };
 
 const openWorld = async (engines: ReturnType<typeof enginesForEach>, closing: (() => Promise<void>)[]) => {
-  const { log, runHistory } = await engines.open();
+  const { log, runHistory, blobs } = await engines.open();
+  const { bulkReplays, handleCommand } = bulkReplayCommands();
   const { ports, ...seen } = fakePorts();
   for (const id of ['p_1', 'p_2', 'p_other', 'p_gone'])
     for (const { topic, retention } of topics.ownedBy(id)) await log.createTopic(topic, retention);
@@ -117,6 +119,9 @@ const openWorld = async (engines: ReturnType<typeof enginesForEach>, closing: ((
         log,
         topics,
         clock: systemClock,
+        blobs,
+        bulkReplays,
+        handleCommand,
         ...ports,
       }),
     ],
@@ -139,7 +144,7 @@ const openWorld = async (engines: ReturnType<typeof enginesForEach>, closing: ((
     }
   };
   const idsOf = async (path: string): Promise<unknown[]> => itemsOf(await call('get', path)).map((item) => item['id']);
-  return { ...seen, call, happened, idsOf, publish, said };
+  return { ...seen, blobs, bulkReplays, call, happened, idsOf, publish, said };
 };
 
 export const run = (n: number, more: object = {}) => ({
