@@ -55,11 +55,14 @@ export const ListedWorkflow = named('ListedWorkflow', {
   ...COMMON,
   trigger_types: listOf(text(), 'In the order of the triggers'),
   stats: optional(
-    object({
-      last_run_at: nullable(seconds('Epoch seconds of the arrival of the last run')),
-      runs_24h: integer('Runs of the last 24 hours; 10,000 stands for more'),
-      failed_24h: integer('Those of them that failed'),
-    }),
+    object(
+      {
+        last_run_at: nullable(seconds('Epoch seconds of the arrival of the last run')),
+        runs_24h: integer('Runs of the last 24 hours; 10,000 stands for more'),
+        failed_24h: integer('Those of them that failed'),
+      },
+      'With `include_stats=true`',
+    ),
   ),
 });
 

@@ -60,9 +60,9 @@ const StartedReply = named('StartedBulkReplay', {
 const BulkReplayReply = named('BulkReplay', {
   id: text('`rpl_…`'),
   workflow_id: text('`p_…`'),
-  state: oneOf(['running', 'finished', 'cancelled']),
+  state: oneOf(['running', 'finished', 'cancelled'], 'How far it is'),
   from: text('Where each replay begins'),
-  version: oneOf(REPLAY_VERSIONS),
+  version: oneOf(REPLAY_VERSIONS, 'Version that the replays run'),
   rate: integer('Runs a second'),
   matched: integer('Number of selected runs'),
   started: integer('Replays that have begun'),
