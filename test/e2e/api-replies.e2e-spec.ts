@@ -169,7 +169,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
       body: { settings: { throttle: null, queue_size: 5 } },
     });
     await contract.expect(400, 'PUT /v1/workflows/{id}', { path, body: {} });
-    await contract.expect(200, 'GET /v1/workflows');
+    await contract.expect(200, 'GET /v1/workflows', { query: { include_stats: 'true' } });
     await versionsOf(contract, path);
     for (const of of ['orgs', 'workspaces'])
       await contract.expect(200, `GET /v1/${of}/{id}/workflows`, { path: { id: workspace } });
