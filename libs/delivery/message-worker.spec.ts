@@ -82,6 +82,15 @@ const sendEmail = (n: number) =>
     ),
   );
 
+const sendObject = (n: number) =>
+  log.publish(
+    messageRecord(
+      TOPICS,
+      { id: `snd_${n}`, workflowId: 'p_1', workspaceId: 'o_1', runId: 'run_1', namespace: 'a', execution: 2, index: n },
+      { kind: 's3', bucket: 'b', key: `a/${n}.json`, payload: `[${n}]` },
+    ),
+  );
+
 /** A mail server that answers each email in turn, and then accepts all. */
 const mailServer = (...answers: (EmailRefusal | undefined)[]) => {
   const mails: OutgoingEmail[] = [];
@@ -308,5 +317,41 @@ describe('emails of a workflow', () => {
     isDown = false;
     await until(() => left('p_1') === 0);
     expect(outcomesOf('p_1')).toEqual([['snd_1', 'sent', 1, null, null]]);
+  });
+});
+
+// docs/reference/workflows.md#send-s3
+describe('objects of a workflow', () => {
+  it('are written again by the schedule, the same ones, until the storage takes them or says that it will not', async () => {
+    const statuses = [503, 200, 403];
+    const { url, received } = await sink((_, response) => void response.writeHead(statuses.shift() ?? 500).end());
+    const key = { region: 'r', accessKeyId: 'a', secretAccessKey: 's' };
+    const bucketOf = (bucket: string) => ({ bucket, endpoint: new URL(url).origin, ...key });
+    const objects = { bucketOf, dispatcher: agent, logger: { warn: () => undefined } };
+    await start(undefined, { objects });
+    pump();
+    await sendObject(1);
+    await until(() => outcomesOf('p_1').length === 1);
+    aheadMs += 10_000;
+    await until(() => outcomesOf('p_1').length === 2);
+    await sendObject(2);
+    await until(() => left('p_1') === 0);
+    expect(outcomesOf('p_1')).toEqual([
+      ['snd_1', 'queued', 1, 503, 'status 503'],
+      ['snd_1', 'sent', 2, 200, null],
+      ['snd_2', 'failed', 1, 403, 'status 403'],
+    ]);
+    expect(received.map((request) => [request.url, request.body])).toEqual([
+      ['/b/a/1.json', '[1]'],
+      ['/b/a/1.json', '[1]'],
+      ['/b/a/2.json', '[2]'],
+    ]);
+  });
+
+  it('fail where the server opens no bucket', async () => {
+    await start();
+    await sendObject(1);
+    await until(() => left('p_1') === 0);
+    expect(outcomesOf('p_1')).toEqual([['snd_1', 'failed', 1, null, 'this server opens no bucket']]);
   });
 });

@@ -61,6 +61,8 @@ const workflows: readonly Mistake[] = [
   row('an export of $return_value', orders('$.export("$return_value", 1);'), {}),
   row('a reply without await of its data', orders('await $.respond({ status: "ok" });'), {}),
   row('a request to no URL', orders('$.send.http({ url: 5 });'), {}),
+  row('a bucket that is not open', orders('$.send.s3({ bucket: "orders", prefix: "sums", payload: 1 });'), {}),
+  row('a prefix with a slash before it', orders('$.send.s3({ bucket: "orders", prefix: "/sums", payload: 1 });'), {}),
 ];
 
 // docs/how-to/first-workflow.md with a mistake in each row
