@@ -4,6 +4,7 @@ import { workflowInPath } from '#libs/http/workflow-in-path.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
+import { stepIdOf } from '#libs/workflow-runs/run-plan.js';
 import { originOf, PARTS, type RunState } from '#libs/workflow-runs/run-state.js';
 import {
   RUN_HISTORY,
@@ -80,7 +81,10 @@ const versionOf = (state: RunState, deploymentId: string | null): string | null 
 const STEP = PARTS.step('');
 
 /** The steps that have an outcome, for a run whose draft is gone. */
-const stepsOfParts = ({ parts }: RunState): readonly ShownStep[] =>
-  Object.keys(parts)
+const stepsOfParts = (state: RunState): readonly ShownStep[] => {
+  const { workflowId } = originOf(state);
+  return Object.keys(state.parts)
     .filter((name) => name.startsWith(STEP))
-    .map((name) => ({ namespace: name.slice(STEP.length), id: '' }));
+    .map((name) => name.slice(STEP.length))
+    .map((namespace) => ({ namespace, id: stepIdOf(workflowId, namespace) }));
+};

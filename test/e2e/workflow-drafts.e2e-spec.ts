@@ -190,6 +190,26 @@ describe('the draft of a workflow', () => {
     expect(await call('POST', first, '/deploy', once)).toMatchObject({ status: 200, body: reply.body });
   });
 
+  it('is deployed once by two requests, and by one of two kinds', async () => {
+    const first = await saved('', body([], [answering('a')]));
+    await drafted(`/${first.id}`, body([], [answering('b')]));
+    const both = await Promise.all([call('POST', first, '/deploy'), call('POST', first, '/deploy')]);
+    const codes = both.map(({ status, body: { code } }) => (status === 200 ? 'deployed' : code));
+    expect(codes).toContain('deployed');
+    expect(['no_draft', 'workflow_busy']).toContain(codes.find((code) => code !== 'deployed'));
+    expect(await read(first)).toMatchObject({ version: 2, has_draft: false });
+
+    await drafted(`/${first.id}`, body([], [answering('c')]));
+    const given = { body: { ...body([], [answering('d')]), draft: true } };
+    const [deployment, draft] = await Promise.all([call('POST', first, '/deploy'), call('PUT', first, '', given)]);
+    const left = await read(first);
+    // In one order or the other, or one of them was refused. Nothing of either is lost unsaid.
+    const done = [deployment, draft].filter(({ status }) => status === 200).length;
+    if (done === 1) expect([deployment.status, draft.status]).toContain(409);
+    else expect(done).toBe(2);
+    if (draft.status === 200 && !left.has_draft) expect(left.definition).toMatchObject({ steps: [answering('d')] });
+  });
+
   it('is a whole definition without faults, and cancels no runs', async () => {
     const first = await saved('', body([], [answering('a')]));
     const put = (given: object) => call('PUT', first, '', { body: { ...given, draft: true } });

@@ -155,6 +155,10 @@ describe('a rollback', () => {
     expect(await refused(first, { version: 3 })).toMatchObject({ status: 404, body: { code: 'version_not_found' } });
     for (const version of [0, 1.5, 'x', undefined])
       expect([version, (await refused(first, { version })).status]).toEqual([version, 400]);
+    expect(await refused(first, {})).toMatchObject({
+      body: { code: 'missing_parameter', details: { field: 'version' } },
+    });
+    expect(await refused({ ...first, id: 'p_none' }, {})).toMatchObject({ status: 404 });
     const old = { 'if-match': `"${first.revision}"` };
     expect(await refused(first, { version: 1 }, old)).toMatchObject({ status: 412 });
     expect(await read(first)).toEqual(second);
