@@ -87,8 +87,10 @@ export class Expressions {
     types: readonly PropType[],
     leftMs = STEP_MS,
   ): Promise<Evaluation<string>> {
-    const { head, texts } = scopeParts(scope);
-    const told = await this.ask({ t: 'props', scope: head, types, leftMs }, [...texts, values], leftMs);
+    const told = await this.ask('props', leftMs, () => {
+      const { head, texts } = scopeParts(scope);
+      return [{ t: 'props', scope: head, types, leftMs }, [...texts, values]];
+    });
     return evaluation(told, leftMs, 'props', (text) => text);
   }
 
@@ -99,21 +101,23 @@ export class Expressions {
     place: string,
     leftMs = STEP_MS,
   ): Promise<Evaluation<string | undefined>> {
-    const { head, texts } = scopeParts(scope);
-    const told = await this.ask({ t: 'expression', scope: head, place, leftMs }, [...texts, text], leftMs);
+    const told = await this.ask('expression', leftMs, () => {
+      const { head, texts } = scopeParts(scope);
+      return [{ t: 'expression', scope: head, place, leftMs }, [...texts, text]];
+    });
     return evaluation(told, leftMs, place, (json) => (json === '' ? undefined : json));
   }
 
   /** Returns the faults of the expressions in texts, one for a text and 50 at most. Evaluates nothing. */
   async parse(texts: readonly ExpressionText[]): Promise<readonly SyntaxFault[]> {
-    const told = await this.ask({ t: 'parse' }, [JSON.stringify(texts)], STEP_MS);
+    const told = await this.ask('parse', STEP_MS, () => [{ t: 'parse' }, [JSON.stringify(texts)]]);
     if ('reason' in told) return [[0, told.reason, 0]];
     return told.answer[0] === 'parsed' ? told.answer[1] : [];
   }
 
   /** Makes JSON of YAML. The process is that of the expressions, because a text may exhaust a parser of either. */
   async readYaml(text: string): Promise<YamlReading> {
-    const told = await this.ask({ t: 'yaml' }, [text], YAML_MS);
+    const told = await this.ask('yaml', YAML_MS, () => [{ t: 'yaml' }, [text]]);
     if ('reason' in told) return { kind: 'spoilt', reason: this.tooCostly() };
     const { answer } = told;
     if (answer[0] === 'document') return { kind: 'value', json: told.text };
@@ -122,7 +126,7 @@ export class Expressions {
 
   /** Places of 50 values at most in YAML that was read. Empty when the process could not find them. */
   async locate(text: string, paths: readonly ValuePath[]): Promise<readonly Place[]> {
-    const told = await this.ask({ t: 'locate', paths }, [text], YAML_MS);
+    const told = await this.ask('locate', YAML_MS, () => [{ t: 'locate', paths }, [text]]);
     return 'answer' in told && told.answer[0] === 'places' ? told.answer[1] : [];
   }
 
@@ -139,10 +143,15 @@ export class Expressions {
     return `the text cannot be read within ${YAML_MS / 1_000} s and ${this.memoryMb} MB: it nests too deep or is too long`;
   }
 
-  private ask(question: Question, texts: readonly (string | Buffer)[], timeMs: number): Promise<Told | Unanswered> {
+  /** @param messageOf the question and its texts, which may have 6 MB and are copied only when it is its turn */
+  private ask(
+    kind: Question['t'],
+    timeMs: number,
+    messageOf: () => readonly [Question, readonly (string | Buffer)[]],
+  ): Promise<Told | Unanswered> {
     return this.turns.run(async () => {
       const process = await this.started();
-      const outcome = await process.ask(encodeRecord(0, question, texts), timeMs + GRACE_MS, readTold(question.t));
+      const outcome = await process.ask(encodeRecord(0, ...messageOf()), timeMs + GRACE_MS, readTold(kind));
       return outcome.kind === 'answer' ? outcome.answer : { reason: reasonOf(outcome, this.memoryMb) };
     });
   }

@@ -181,12 +181,23 @@ const callWith = async (
   return endOf(outcome, { unsent, props: shownProps(definition, new SecretMask(secrets)), now: clock.now(), sentAt });
 };
 
+/** Texts of `steps`, which may have 6 MB, of calls that wait for their process. The items of a loop share one. */
+const joinedTexts = new WeakMap<StepRequest['steps'], string>();
+
+const joined = (steps: StepRequest['steps']): string => {
+  const known = joinedTexts.get(steps);
+  if (known !== undefined) return known;
+  const members = Object.entries(steps).map(([namespace, text]) => `${JSON.stringify(namespace)}:${text}`);
+  const text = `{${members.join()}}`;
+  joinedTexts.set(steps, text);
+  return text;
+};
+
 const factsOf = (request: StepRequest): StepFacts => {
   const { context, steps, urls, stretchMs, mostMs, hasCaller, test, item, db } = request;
-  const members = Object.entries(steps).map(([namespace, text]) => `${JSON.stringify(namespace)}:${text}`);
   return {
     context,
-    steps: `{${members.join()}}`,
+    steps: joined(steps),
     urls,
     stretchMs,
     mostMs,

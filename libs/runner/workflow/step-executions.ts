@@ -125,16 +125,15 @@ export class StepExecutions {
     if (clock.now() >= execution.deadline) return timedOut(execution);
     const startedAt = clock.now();
     const db = hasDb(step) ? { db: await readStepDb(journal, workflowId, step.id) } : {};
-    const { texts, item } = this.inputs.of(plan, state, execution, this.attemptUrls(state));
+    const outside = { attemptUrls: this.attemptUrls(state), trigger: () => this.triggerText(state) };
     const end = await steps.call({
       ...this.surroundings(state, execution),
       step,
       execution,
-      steps: { ...texts, trigger: this.triggerText(state) },
+      ...this.inputs.of(plan, state, execution, outside),
       stretchMs: plan.timeoutSeconds * 1_000,
       memoryMb: (version.version === null ? version : (deps.workflows.find(workflowId) ?? version)).settings.memoryMb,
       mostMs: Math.max(1, execution.mostDeadline - startedAt),
-      ...(item ? { item } : {}),
       ...db,
       signal: ending,
     });

@@ -5,9 +5,15 @@ import { type Position, type RunState } from '#libs/workflow-runs/run-state.js';
 import { type StepRequest } from './workflow-ports.js';
 
 interface InputsOfLoop {
-  readonly texts: Readonly<Record<string, string>>;
+  readonly steps: StepRequest['steps'];
   /** JSON texts of the items. */
   readonly items: readonly string[];
+}
+
+interface Outside {
+  readonly attemptUrls: AttemptUrls | undefined;
+  /** JSON text of `steps.trigger`. */
+  readonly trigger: () => string;
 }
 
 /** What executions get of the steps before them. */
@@ -19,17 +25,20 @@ export class StepInputs {
     plan: RunPlan,
     state: RunState,
     { namespace, item: index }: Execution,
-    attemptUrls: AttemptUrls | undefined,
-  ): Pick<StepRequest, 'item'> & Pick<InputsOfLoop, 'texts'> {
+    { attemptUrls, trigger }: Outside,
+  ): Pick<StepRequest, 'steps' | 'item'> {
     const { position } = state.head;
-    const textsNow = (): InputsOfLoop['texts'] => Object.fromEntries(stepTexts(plan, state, attemptUrls));
-    if (index === undefined || !position) return { texts: textsNow() };
+    const stepsNow = (): StepRequest['steps'] => ({
+      ...Object.fromEntries(stepTexts(plan, state, attemptUrls)),
+      trigger: trigger(),
+    });
+    if (index === undefined || !position) return { steps: stepsNow() };
     let ofLoop = this.ofLoops.get(position);
     if (!ofLoop) {
       const list = JSON.parse(state.parts[LOOP_PARTS.list(namespace)] ?? '[]') as readonly unknown[];
-      ofLoop = { texts: textsNow(), items: list.map((item) => JSON.stringify(item)) };
+      ofLoop = { steps: stepsNow(), items: list.map((item) => JSON.stringify(item)) };
       this.ofLoops.set(position, ofLoop);
     }
-    return { texts: ofLoop.texts, item: { text: ofLoop.items[index] ?? 'null', index } };
+    return { steps: ofLoop.steps, item: { text: ofLoop.items[index] ?? 'null', index } };
   }
 }

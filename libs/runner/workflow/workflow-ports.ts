@@ -55,7 +55,7 @@ export interface StepRequest {
   readonly workflowId: string;
   readonly step: DeployedStep;
   readonly execution: Execution;
-  /** JSON texts of the members of `steps`, `trigger` included, by namespace. */
+  /** JSON texts of the members of `steps`, `trigger` included, by namespace. The items of a loop share one object. */
   readonly steps: Readonly<Record<string, string>>;
   /** `$.context`. */
   readonly context: Readonly<Record<string, unknown>>;
