@@ -40,7 +40,7 @@ export interface MessageOrigin {
   readonly workflowId: string;
   readonly workspaceId: string;
   readonly runId: string;
-  /** The step that sent it, the number of that execution in the run, and the place among what the execution sent. */
+  /** The step that sent it, the number of that execution in the run, and the place among the messages of the step. */
   readonly namespace: string;
   readonly execution: number;
   readonly index: number;

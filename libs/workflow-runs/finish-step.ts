@@ -6,7 +6,7 @@ import { endWait } from './end-wait.js';
 import { type ExecutionRecord, type RunFact } from './run-facts.js';
 import { type InputOf, type ListedOutcome, type Outcome, type StepResult } from './run-inputs.js';
 import { RUN_BYTES, boundedError, boundedLog, limitError, refreshedDeadline, retryPauseMs } from './run-limits.js';
-import { type PlannedStep, type RunPlan, isRetried, retryPolicyOf, stepAfterFailure } from './run-plan.js';
+import { type PlannedStep, type RunPlan, isRetried, retryPolicyOf, stepAfterFailure, tellsFirst } from './run-plan.js';
 import { type Position, type RunState, evolveRun, keptResume, originOf } from './run-state.js';
 import { onward, skipBetween } from './step-order.js';
 
@@ -74,7 +74,7 @@ export const failStep = (plan: RunPlan, state: RunState, failure: Failure): RunF
   const { now, mayWait, result } = failure;
   const error = boundedError(failure.error);
   const { step, index, position } = current;
-  const { namespace, onError } = step;
+  const { namespace } = step;
   const record = { at: now, ...recordOf(plan, state, result), error };
   const failed: RunFact = { type: 'StepFailed', data: { ...record, retryAt: null, notifies: false } };
   if (result !== NO_RESULT) {
@@ -95,8 +95,7 @@ export const failStep = (plan: RunPlan, state: RunState, failure: Failure): RunF
         error: { ...tooManyWait(), cause: shortCause(error) },
       });
     const retryAt = now + retryPauseMs(policy, position.attempt);
-    const isFirst = position.attempt === 1 && onError === 'stop';
-    const notifies = isFirst && plan.autoRetry?.notifyFirstError === true;
+    const notifies = position.attempt === 1 && tellsFirst(plan, step);
     return [
       { type: 'StepFailed', data: { ...record, retryAt, notifies } },
       { type: 'WaitBegun', data: { at: now, kind: 'retry', resumeAt: retryAt, context: null } },

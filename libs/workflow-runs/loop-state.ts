@@ -1,5 +1,7 @@
 import { type UserError } from '#libs/component-model/run-output.js';
+import { MAX_SENDS } from '#libs/component-model/step-run.js';
 import { type RunFact } from './run-facts.js';
+import { type RunParts, partOf } from './run-parts.js';
 
 /** Most items of a `for_each`. */
 export const MOST_ITEMS = 1_000;
@@ -31,6 +33,8 @@ export interface Loop {
   readonly exit: { readonly reason: string | null } | null;
   /** Milliseconds of executions of items that have ended. */
   readonly executedMs: number;
+  /** An item has failed, for good or not. */
+  readonly hasFailed: boolean;
 }
 
 export const LOOP_PARTS = {
@@ -53,6 +57,9 @@ export interface ItemOutcome {
   readonly sends: FactOf<'ItemSucceeded'>['sends'];
 }
 
+/** Place of a message among those of its step, where each item before it has as many places as an execution may send. */
+export const placeOfSend = (index: number, item = 0): number => item * MAX_SENDS + index;
+
 type ItemFact = Extract<RunFact, { readonly type: 'ItemsListed' | 'ItemStarted' | 'ItemSucceeded' | 'ItemFailed' }>;
 type FactOf<T extends RunFact['type']> = Extract<RunFact, { readonly type: T }>['data'];
 
@@ -65,7 +72,8 @@ interface LoopHead {
 
 interface LoopChange {
   readonly head: Partial<LoopHead>;
-  readonly parts: Readonly<Record<string, string | null>>;
+  readonly list?: Readonly<Record<string, string>>;
+  readonly item?: { readonly name: string; readonly text: string };
 }
 
 export const isExecuting = ({ retryAt }: ItemPlace): boolean => retryAt === null;
@@ -74,12 +82,12 @@ export const isExecuting = ({ retryAt }: ItemPlace): boolean => retryAt === null
 export const evolveLoop = (namespace: string, head: LoopHead, fact: ItemFact): LoopChange => {
   if (fact.type === 'ItemsListed') {
     const { list, count } = fact.data;
-    const loop: Loop = { count, next: 0, places: [], stops: false, exit: null, executedMs: 0 };
-    return { head: { loop }, parts: { [LOOP_PARTS.list(namespace)]: list } };
+    const loop: Loop = { count, next: 0, places: [], stops: false, exit: null, executedMs: 0, hasFailed: false };
+    return { head: { loop }, list: { [LOOP_PARTS.list(namespace)]: list } };
   }
-  if (!head.loop) return { head: {}, parts: {} };
+  if (!head.loop) return { head: {} };
   return fact.type === 'ItemStarted'
-    ? { head: itemStarted(head, head.loop, fact.data), parts: {} }
+    ? { head: itemStarted(head, head.loop, fact.data) }
     : itemEnded(namespace, head, head.loop, fact);
 };
 
@@ -102,7 +110,7 @@ const itemEnded = (
 ): LoopChange => {
   const { at, execution, exports, logs, sends } = fact.data;
   const place = loop.places.find((each) => each.execution === execution);
-  if (!place) return { head: {}, parts: {} };
+  if (!place) return { head: {} };
   const failure = fact.type === 'ItemFailed' ? fact.data : null;
   const outcome: Omit<ItemOutcome, 'exports'> = {
     state: failure ? 'failed' : 'succeeded',
@@ -122,11 +130,15 @@ const itemEnded = (
     stops: loop.stops || failure?.stops === true,
     exit: loop.exit ?? (fact.type === 'ItemSucceeded' ? fact.data.exit : null),
     executedMs: loop.executedMs + lastedMs,
+    hasFailed: loop.hasFailed || failure !== null,
   };
   return {
     head: { loop: after, executedMs: executedMs + lastedMs },
     // The exports are a JSON text already.
-    parts: { [LOOP_PARTS.item(namespace, place.index)]: `{"exports":${exports},${JSON.stringify(outcome).slice(1)}` },
+    item: {
+      name: LOOP_PARTS.item(namespace, place.index),
+      text: `{"exports":${exports},${JSON.stringify(outcome).slice(1)}`,
+    },
   };
 };
 
@@ -141,13 +153,9 @@ export const itemsInterrupted = (loop: Loop, { at, deadline, execution }: FactOf
 });
 
 /** Outcomes in item order. Null for an item that has none. */
-export const itemOutcomes = (
-  parts: Readonly<Record<string, string>>,
-  namespace: string,
-  count: number,
-): readonly (ItemOutcome | null)[] =>
+export const itemOutcomes = (run: RunParts, namespace: string, count: number): readonly (ItemOutcome | null)[] =>
   Array.from({ length: count }, (_, index) => {
-    const text = parts[LOOP_PARTS.item(namespace, index)];
+    const text = partOf(run, LOOP_PARTS.item(namespace, index));
     return text === undefined ? null : (JSON.parse(text) as ItemOutcome);
   });
 

@@ -1,15 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import { itemOutcomes, placeOfSend } from './loop-state.js';
 import { executingNow, nextExecution, stepTexts } from './next-execution.js';
 import { replayStart } from './replay-start.js';
 import { runDecider } from './run-decider.js';
 import { type RunInput } from './run-inputs.js';
 import { RUN_BYTES } from './run-limits.js';
+import { changedParts } from './run-parts.js';
 import { stepRecords } from './run-record.js';
-import { outcomeOf } from './run-state.js';
-import { changedParts } from './stored-run.js';
+import { PARTS, outcomeOf } from './run-state.js';
 import {
   arrive,
   cancel,
+  factsOf,
   fail,
   last,
   listed,
@@ -146,6 +148,27 @@ describe('an item that fails', () => {
     expect(last(retried, ...both, resume(5_000, null), start(5_000))).toEqual(['StretchBegun', 'ItemStarted 0.2']);
   });
 
+  it('is told of at once when it is the first of the loop and notify_first_error is set', () => {
+    const autoRetry = { notifyFirstError: true, alsoOn: [] };
+    const told = (of: typeof plan): unknown[] =>
+      factsOf(of, ...begun(3), fail(3_000, 2, 'E_0'), fail(3_000, 3, 'E_1')).flatMap((fact) =>
+        fact.type === 'ItemFailed' ? [[fact.data.error.code, fact.data.notifies]] : [],
+      );
+    const steps = (onError: string) => [step('a', { loop: { concurrency: 2 }, onError }), step('b')];
+    expect(told(planOf(steps('stop'), { autoRetry }))).toEqual([
+      ['E_0', true],
+      ['E_1', false],
+    ]);
+    expect(told(planOf(steps('continue'), { autoRetry }))).toEqual([
+      ['E_0', false],
+      ['E_1', false],
+    ]);
+    expect(told(looping())).toEqual([
+      ['E_0', false],
+      ['E_1', false],
+    ]);
+  });
+
   it('is tried again with the next outcome when its time came while others executed', () => {
     const retried = looping({ retry: RETRY });
     const inputs = [...begun(3), fail(3_000, 2, 'E_0'), succeed(20_000, 3)];
@@ -214,6 +237,20 @@ describe('the record of a loop', () => {
     ]);
     const again = [...inputs, succeed(20_000, 5)];
     expect(itemsOf(retried, ...again)).toMatchObject([['running', 2, 'E_0'], {}, {}, ['succeeded', 1, undefined], {}]);
+  });
+
+  it('has the log lines and messages of all items, in their order', () => {
+    const left = (n: number) => ({
+      logs: [{ k: 'stdout', ts: n, msg: `of ${n}` }],
+      sends: [{ kind: 'http' as const, bytes: 1 }],
+    });
+    const inputs = [...begun(2), succeed(3_000, 3, null, left(1)), succeed(3_000, 2, null, left(0))];
+    const state = stateOf(plan, ...inputs);
+    const sent = { id: itemOutcomes(state, 'a', 2)[1]?.sends[0]?.id, state: 'sent', attempts: 1, status: 200 };
+    const parts = { ...state.parts, [PARTS.sent('a', placeOfSend(0, 1))]: JSON.stringify({ ...sent, error: null }) };
+    const [record] = stepRecords(plan, { ...state, parts });
+    expect(record?.logs.map(({ msg }) => msg)).toEqual(['of 0', 'of 1']);
+    expect(record?.sends).toMatchObject([{ state: 'queued' }, { ...sent }]);
   });
 
   it('has items only once their list is known', () => {

@@ -6,7 +6,8 @@ import { type ItemPlace, LOOP_PARTS, type Loop, MOST_ITEMS, isExecuting, itemOut
 import { type RunFact } from './run-facts.js';
 import { type InputOf, type ListedOutcome, type Outcome, type StepResult } from './run-inputs.js';
 import { INTERRUPTIONS, RUN_BYTES, boundedError, limitError, processLost, retryPauseMs } from './run-limits.js';
-import { type PlannedStep, type RunPlan, isRetried, retryPolicyOf, stepAfterFailure } from './run-plan.js';
+import { type PlannedStep, type RunPlan, isRetried, retryPolicyOf, stepAfterFailure, tellsFirst } from './run-plan.js';
+import { partOf } from './run-parts.js';
 import { type RunState, evolveRun, originOf } from './run-state.js';
 import { onward } from './step-order.js';
 
@@ -109,7 +110,10 @@ const failItem = (
     const retryAt = isTriedAgain ? now + retryPauseMs(policy, place.attempt) : null;
     const isFatal = step?.onError !== 'continue' || stepAfterFailure(plan, index, error.code) === undefined;
     const record = itemRecord(plan, state, place, now, result);
-    return { type: 'ItemFailed', data: { ...record, error, retryAt, stops: retryAt === null && isFatal } };
+    const notifies =
+      isTriedAgain && state.head.loop?.hasFailed === false && step !== undefined && tellsFirst(plan, step);
+    const stops = retryAt === null && isFatal;
+    return { type: 'ItemFailed', data: { ...record, error, retryAt, stops, notifies } };
   };
   const error = boundedError(failure.error);
   const fact = factOf(failure.result, error);
@@ -148,7 +152,7 @@ const goOn = (
     let free = (step.loop?.concurrency ?? 1) - loop.places.length;
     for (let index = loop.next; index < loop.count && free > 0; index++) {
       // A replay has the outcome of an item that succeeded before.
-      if (LOOP_PARTS.item(step.namespace, index) in state.parts) continue;
+      if (partOf(state, LOOP_PARTS.item(step.namespace, index)) !== undefined) continue;
       starts(index, 1);
       free--;
     }
@@ -165,7 +169,7 @@ const endLoop = (plan: RunPlan, state: RunState, now: number): RunFact[] => {
   const current = currentLoop(plan, state);
   if (!current) return [];
   const { step, index, loop } = current;
-  const outcomes = itemOutcomes(state.parts, step.namespace, loop.count);
+  const outcomes = itemOutcomes(state, step.namespace, loop.count);
   const ok = outcomes.filter((outcome) => outcome?.state === 'succeeded').length;
   const result = { ...NO_RESULT, exports: { [SUMMARY]: JSON.stringify(`${ok} of ${loop.count} items`) } };
   const error = loop.stops ? outcomes.find((outcome) => outcome?.state === 'failed')?.error : undefined;

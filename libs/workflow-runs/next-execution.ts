@@ -82,9 +82,9 @@ export interface AttemptUrls {
 /** The addresses are secrets, so whatever shows a run shows this instead. */
 const HIDDEN: AttemptUrls = { cancel_url: '********', rerun_url: '********' };
 
-const exportMembers = ({ parts }: RunState, namespace: string, { items }: StepOutcome): string[] => [
-  (parts[PARTS.exports(namespace)] ?? '{}').slice(1, -1),
-  ...(items === undefined ? [] : itemMembers(itemOutcomes(parts, namespace, items))),
+const exportMembers = (state: RunState, namespace: string, { items }: StepOutcome): string[] => [
+  (state.parts[PARTS.exports(namespace)] ?? '{}').slice(1, -1),
+  ...(items === undefined ? [] : itemMembers(itemOutcomes(state, namespace, items))),
 ];
 
 /** JSON text of the exports of a step, with what its items left. Null for a step without any. */

@@ -51,7 +51,7 @@ const keptItems = (state: RunState): KeptItems | undefined => {
   const namespace = runErrorOf(state)?.namespace;
   if (namespace === undefined || namespace === null) return undefined;
   const prefix = LOOP_PARTS.items(namespace);
-  const items = Object.entries(state.parts).flatMap(([name, text]) => {
+  const items = Object.entries({ ...state.parts, ...state.recent }).flatMap(([name, text]) => {
     if (!name.startsWith(prefix)) return [];
     const outcome = JSON.parse(text) as ItemOutcome;
     if (outcome.state !== 'succeeded') return [];

@@ -1,6 +1,6 @@
 import { type RunOrigin } from './run-facts.js';
 import { type RunHead, type RunState, exists, originOf } from './run-state.js';
-import { changedParts } from './stored-run.js';
+import { changedParts } from './run-parts.js';
 
 /**
  * What one commit changed in a run, as the log carries it to the history of runs. Applied in the order of their versions,

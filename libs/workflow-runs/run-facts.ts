@@ -190,6 +190,8 @@ export interface ItemFailed extends ItemRecord {
   readonly retryAt: number | null;
   /** Whether no further item starts. */
   readonly stops: boolean;
+  /** As of a step that failed. */
+  readonly notifies: boolean;
 }
 
 /** What ended a wait before its time. */

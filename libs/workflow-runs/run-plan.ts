@@ -57,6 +57,10 @@ const AUTO_RETRY = { maxRetries: 8, delaySeconds: 141, backoff: 'exponential' } 
 export const retryPolicyOf = ({ retry }: PlannedStep, { autoRetry }: RunPlan): RetryPolicy | null =>
   retry ?? (autoRetry ? { ...AUTO_RETRY, alsoOn: autoRetry.alsoOn } : null);
 
+/** Whether listeners of `$errors` hear of the first failure of a step that is tried again. */
+export const tellsFirst = ({ autoRetry }: RunPlan, { onError }: PlannedStep): boolean =>
+  onError === 'stop' && autoRetry?.notifyFirstError === true;
+
 /** Failures that another attempt would only repeat, or that ended a server. */
 const NEVER_RETRIED = new Set<string>([
   'ExpressionError',

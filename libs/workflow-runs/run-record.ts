@@ -1,6 +1,6 @@
 import { type LogLine, type UserError, causesOf } from '#libs/component-model/run-output.js';
 import { type Actor } from '#libs/kernel/events.js';
-import { isExecuting, itemError, itemOutcomes } from './loop-state.js';
+import { type ItemOutcome, type Loop, isExecuting, itemError, itemOutcomes, placeOfSend } from './loop-state.js';
 import { stepTexts } from './next-execution.js';
 import { type SendKind } from './run-facts.js';
 import { type NamedSteps } from './run-plan.js';
@@ -106,17 +106,21 @@ interface ShownItem {
   readonly error: ReturnType<typeof itemError>;
 }
 
-/** The items of a loop, once its list is known. */
-const itemsOf = (
-  { head, parts }: RunState,
+/** What the items of a loop left, once its list is known. Undefined for a step that runs once. */
+const loopOf = (
+  run: RunState,
   namespace: string,
   outcome: StepOutcome | undefined,
-): { readonly items?: readonly ShownItem[] } => {
+): { readonly loop: Loop | undefined; readonly outcomes: readonly (ItemOutcome | null)[] } | undefined => {
+  const { head } = run;
   const loop = head.position?.namespace === namespace ? head.loop : undefined;
   const count = loop?.count ?? outcome?.items;
-  if (count === undefined) return {};
+  return count === undefined ? undefined : { loop, outcomes: itemOutcomes(run, namespace, count) };
+};
+
+const shownItems = ({ loop, outcomes }: NonNullable<ReturnType<typeof loopOf>>): readonly ShownItem[] => {
   const places = new Map(loop?.places.map((place) => [place.index, place]));
-  const items = itemOutcomes(parts, namespace, count).map((item, index): ShownItem => {
+  return outcomes.map((item, index): ShownItem => {
     const place = places.get(index);
     const now = place && (isExecuting(place) ? 'running' : 'waiting');
     return {
@@ -126,7 +130,6 @@ const itemsOf = (
       error: item && itemError(item),
     };
   });
-  return { items };
 };
 
 /** All steps of the version, in order, with whole values. */
@@ -136,6 +139,8 @@ export const stepRecords = (plan: NamedSteps, state: RunState) => {
   const failed = runErrorOf(state)?.namespace ?? null;
   return plan.steps.map(({ namespace, id }) => {
     const outcome = outcomeOf(state, namespace);
+    const loop = loopOf(state, namespace, outcome);
+    const sends = loop ? loop.outcomes.map((item) => item?.sends ?? []) : [outcome?.sends ?? []];
     const shown = stateOf(state, namespace, outcome?.state, failed);
     const position = head.position?.namespace === namespace ? head.position : null;
     const isRunning = shown === 'running';
@@ -152,10 +157,14 @@ export const stepRecords = (plan: NamedSteps, state: RunState) => {
       attempts: position?.attempt ?? outcome?.attempts ?? 0,
       props: parsed(parts[PARTS.props(namespace)]),
       exports: parsed(texts.get(namespace)),
-      logs: (parsed(parts[PARTS.logs(namespace)]) ?? []) as LogLine[],
+      logs: loop
+        ? loop.outcomes.flatMap((item) => item?.logs ?? [])
+        : ((parsed(parts[PARTS.logs(namespace)]) ?? []) as LogLine[]),
       error: outcome?.error ? shownError(outcome.error, namespace, plan, outcome.endedAt) : null,
-      ...itemsOf(state, namespace, outcome),
-      sends: (outcome?.sends ?? []).map((send, index) => shownSend(send, parts[PARTS.sent(namespace, index)])),
+      ...(loop ? { items: shownItems(loop) } : {}),
+      sends: sends.flatMap((ofItem, item) =>
+        ofItem.map((send, index) => shownSend(send, parts[PARTS.sent(namespace, placeOfSend(index, item))])),
+      ),
     };
   });
 };

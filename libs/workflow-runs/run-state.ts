@@ -10,8 +10,11 @@ import {
   type WaitKind,
 } from './run-facts.js';
 import { LOOP_PARTS, type Loop, evolveLoop, itemsInterrupted } from './loop-state.js';
+import { PARTS, type RunParts, partOf, withRecent } from './run-parts.js';
 import { type PinnedVersion } from './run-plan.js';
 import { type StepOutcome } from './step-outcome.js';
+
+export { PARTS } from './run-parts.js';
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'succeeded' | 'exited' | 'failed' | 'cancelled';
 
@@ -61,33 +64,9 @@ export interface RunHead {
 }
 
 /** State of a run as it is stored: the head, and texts by name that a commit changes one by one. */
-export interface RunState {
+export interface RunState extends RunParts {
   readonly head: RunHead;
-  readonly parts: Readonly<Record<string, string>>;
 }
-
-/** Names of the parts. Namespaces hold no `/`. */
-export const PARTS = {
-  origin: 'origin',
-  event: 'event',
-  /** Error of a failed run, or the reason of one that exited. */
-  end: 'end',
-  reply: 'reply',
-  /** What `$.flow.rerun` passes to the next execution. */
-  context: 'context',
-  /** The request that ended the wait of a `rerun`. */
-  callback: 'callback',
-  /** A resume that came while its step was still running. */
-  kept: 'kept',
-  step: (namespace: string) => `step/${namespace}`,
-  exports: (namespace: string) => `exports/${namespace}`,
-  props: (namespace: string) => `props/${namespace}`,
-  logs: (namespace: string) => `logs/${namespace}`,
-  resumeData: (namespace: string) => `resume/${namespace}`,
-  /** What became of a message that a step sent. Only the history of runs has it. */
-  sent: (namespace: string, index: number) => `sent/${namespace}/${index}`,
-  isSent: (name: string) => name.startsWith('sent/'),
-} as const;
 
 const NOTHING: RunHead = {
   status: 'queued',
@@ -142,6 +121,11 @@ export const keptResume = ({ parts }: RunState): Resume | undefined => {
   return text === undefined ? undefined : (JSON.parse(text) as Resume);
 };
 
+const keepOrigin = (before: RunState['parts'], after: RunState['parts']): void => {
+  const origin = origins.get(before);
+  if (origin) origins.set(after, origin);
+};
+
 const withParts = (state: RunState, changed: Readonly<Record<string, string | null>>): RunState => {
   const parts: Record<string, string> = { ...state.parts };
   let { bytes } = state.head;
@@ -153,14 +137,13 @@ const withParts = (state: RunState, changed: Readonly<Record<string, string | nu
       parts[name] = text;
     }
   }
-  const origin = origins.get(state.parts);
-  if (origin) origins.set(parts, origin);
-  return { head: { ...state.head, bytes }, parts };
+  keepOrigin(state.parts, parts);
+  return { ...state, head: { ...state.head, bytes }, parts };
 };
 
 const withHead = (state: RunState, changed: Partial<RunHead>): RunState => ({
+  ...state,
   head: { ...state.head, ...changed },
-  parts: state.parts,
 });
 
 export const evolveRun = (state: RunState, fact: RunFact): RunState => {
@@ -223,9 +206,17 @@ export const evolveRun = (state: RunState, fact: RunFact): RunState => {
 type DataOf<T extends RunFact['type']> = Extract<RunFact, { readonly type: T }>['data'];
 
 const withItems = (state: RunState, fact: Parameters<typeof evolveLoop>[2]): RunState => {
-  const { head, parts } = evolveLoop(state.head.position?.namespace ?? '', state.head, fact);
+  const { head, list, item } = evolveLoop(state.head.position?.namespace ?? '', state.head, fact);
   const reply = 'reply' in fact.data ? fact.data.reply : null;
-  return withReply(withHead(withParts(state, parts), head), reply);
+  const listed = list ? withParts(state, list) : state;
+  return withReply(withHead(item ? withItem(listed, item) : listed, head), reply);
+};
+
+const withItem = (state: RunState, { name, text }: { readonly name: string; readonly text: string }): RunState => {
+  const bytes = state.head.bytes + Buffer.byteLength(text) - Buffer.byteLength(partOf(state, name) ?? '');
+  const { parts, recent = {} } = withRecent(state, name, text);
+  keepOrigin(state.parts, parts);
+  return { head: { ...state.head, bytes }, parts, recent };
 };
 
 const arrived = (state: RunState, { origin, place, event, reused, kept }: DataOf<'RunArrived'>): RunState => {

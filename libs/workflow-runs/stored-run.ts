@@ -31,11 +31,3 @@ export const runOf = (stored: StoredRun): RunState => {
   const { [DB_CHANGES]: _changes, ...parts } = stored.parts;
   return { head, parts };
 };
-
-/** What a commit from one state to the other writes: changed texts by name, null for one that goes. */
-export const changedParts = (before: RunState, after: RunState): Readonly<Record<string, string | null>> => {
-  const changed: Record<string, string | null> = {};
-  for (const [name, text] of Object.entries(after.parts)) if (before.parts[name] !== text) changed[name] = text;
-  for (const name of Object.keys(before.parts)) if (!(name in after.parts)) changed[name] = null;
-  return changed;
-};

@@ -15,6 +15,8 @@ interface Step {
   readonly exports: Readonly<Record<string, unknown>> | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly items?: readonly Item[];
+  readonly logs: readonly { readonly msg: string }[];
+  readonly sends: readonly { readonly id: string; readonly state: string }[];
 }
 interface Run {
   readonly id: string;
@@ -29,8 +31,10 @@ interface Workflow {
   readonly steps: readonly object[];
 }
 
-const { api } = useInstance();
+const { api, server } = useInstance();
 
+/** Items after which the server is killed. Eight processes start again for minutes. */
+const KILLED_AFTER = process.env.SLUICE_TEST_DEPLOYMENT === 'roles' ? [400] : [100, 400, 700];
 const ENDED = ['succeeded', 'exited', 'failed', 'cancelled'];
 const step = (namespace: string, body: string, more: object = {}): object => ({
   namespace,
@@ -151,6 +155,49 @@ describe('a step with for_each', () => {
     const { exports, items } = stepOf(run, 'a');
     expect(exports?.['$return_value']).toEqual([1, 2, 1]);
     expect(items?.map(({ attempts }) => attempts)).toEqual([1, 2, 1]);
+  });
+
+  it('runs no item again that has ended, when the server is killed within 1,000 items', async () => {
+    const body = `await new Promise((resolve) => setTimeout(resolve, 5));
+      const n = (this.db.get('n') ?? 0) + 1; this.db.set('n', n); return [index, n]`;
+    const code = `export default { props: { db: '$.service.db' }, async run({ index }) { ${body} } }`;
+    const workflow = await deployed([
+      { namespace: 'a', code, for_each: 'Array.from({ length: 1000 }, (_, n) => n)' },
+      step('b', 'return steps.a.$return_value'),
+    ]);
+    const id = await begin(workflow);
+    for (const ended of KILLED_AFTER) {
+      await eventually(
+        `${ended} items have ended`,
+        async () => {
+          const reply = await api.call<{ readonly data?: Run }>('GET', `/v1/runs/${id}`);
+          const items = reply.body.data && stepOf(reply.body.data, 'a').items;
+          return items && items.filter(({ state }) => state === 'succeeded').length >= ended ? true : undefined;
+        },
+        60_000,
+        200,
+      );
+      await server.kill9();
+      await server.restart();
+    }
+    const run = await runOf(id);
+    expect(run.state).toBe('succeeded');
+    const each = Array.from({ length: 1_000 }, (_, index) => [index, index + 1]);
+    expect(stepOf(run, 'b').exports?.['$return_value']).toEqual(each);
+    expect(stepOf(run, 'a').items?.every(({ state, attempts }) => state === 'succeeded' && attempts === 1)).toBe(true);
+  }, 300_000);
+
+  it('lists the log and the messages of all items', async () => {
+    const body = `console.log("item", index); $.send.http({ url: "http://127.0.0.1:9/none", data: { index } })`;
+    const run = await ran([step('a', body, { for_each: '[1,2]' })]);
+    const { logs, sends } = stepOf(run, 'a');
+    expect(logs.map(({ msg }) => msg)).toEqual(['item 0', 'item 1']);
+    const found = await eventually('both messages are given up', async () => {
+      const now = stepOf(await runOf(run.id), 'a').sends;
+      return now.every(({ state }) => state === 'failed') ? now : undefined;
+    });
+    expect(found.map(({ id }) => id)).toEqual(sends.map(({ id }) => id));
+    expect(new Set(found.map(({ id }) => id)).size).toBe(2);
   });
 
   it('67: goes on with the items that failed when its run is replayed from there', async () => {

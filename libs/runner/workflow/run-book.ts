@@ -4,6 +4,7 @@ import { type Message, type MessageOrigin } from '#libs/stream-log/message-recor
 import { objectMessage } from '#libs/stream-log/object-message.js';
 import { type RunStage } from '#libs/workflow-runs/admission.js';
 import { type RunFact } from '#libs/workflow-runs/run-facts.js';
+import { placeOfSend } from '#libs/workflow-runs/loop-state.js';
 import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
 import { type RunState, evolveRun, exists, hasEnded, initialRun } from '#libs/workflow-runs/run-state.js';
 import { DB_CHANGES, type DbMark, runOf } from '#libs/workflow-runs/stored-run.js';
@@ -116,12 +117,13 @@ export class RunDraft {
     const execution = recorded && 'execution' in recorded.data ? recorded.data.execution : executions;
     const hasSucceeded = recorded?.type === 'StepSucceeded' || recorded?.type === 'ItemSucceeded';
     const namespace = position?.namespace ?? '';
+    const item = this.current.head.loop?.places.find((place) => place.execution === execution)?.index;
     for (const [index, send] of stored.length === sends.length ? sends.entries() : []) {
       if (send.kind === 'emit' || send.kind === 'sse') this.emits.push({ execution, index, send });
       else if (stored[index]?.error === undefined) {
         const id = stored[index]?.id ?? '';
         const message = send.kind === 's3' ? objectMessage(send, id, recorded?.data.at ?? 0) : send;
-        this.messages.push({ id, namespace, execution, index, message });
+        this.messages.push({ id, namespace, execution, index: placeOfSend(index, item), message });
       }
     }
     if (hasSucceeded) {

@@ -122,9 +122,10 @@ const errorsOf = ({ facts, after }: ChangedRun): readonly Failure[] => {
   const { executions, position } = after.head;
   return facts.flatMap((fact): readonly Failure[] => {
     if (fact.type === 'RunFailed') return [{ ...fact.data, execution: executions }];
-    if (fact.type !== 'StepFailed' || !fact.data.notifies) return [];
+    if ((fact.type !== 'StepFailed' && fact.type !== 'ItemFailed') || !fact.data.notifies) return [];
     const { at, error } = fact.data;
-    return [{ at, error, namespace: position?.namespace ?? null, execution: executions }];
+    const execution = fact.type === 'ItemFailed' ? fact.data.execution : executions;
+    return [{ at, error, namespace: position?.namespace ?? null, execution }];
   });
 };
 

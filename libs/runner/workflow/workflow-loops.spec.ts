@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { type Outcome } from '#libs/workflow-runs/run-inputs.js';
+import { stepRecords } from '#libs/workflow-runs/run-record.js';
 import { PARTS } from '#libs/workflow-runs/run-state.js';
 import { readStepDb } from './step-dbs.js';
 import { type StepRequest } from './workflow-ports.js';
@@ -86,6 +87,45 @@ describe('a workflow with a loop', () => {
     expect(starts.map(({ value }) => value)).toEqual(['1', '2']);
     expect(new Set(starts.map(({ headers }) => headers['id'])).size).toBe(2);
     expect(await readStepDb(installation.journal, 'p_1', 'c_a')).toEqual({ k1: '1' });
+  });
+
+  it('names each message of an item by a place of its own', async () => {
+    const http = { kind: 'http', method: 'GET', url: 'https://a.b', headers: {}, body: null, retry: false } as const;
+    const installation = new WorkflowInstallation([looping(2)]);
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    calls[0]?.end(listed([1, 2]));
+    await until(() => calls.length === 3);
+    const sent = succeeded({ sends: [http, http].map(({ kind }) => ({ kind, bytes: 1 })) });
+    for (const at of [1, 2]) calls[at]?.end(sent, [http, http]);
+    await until(() => installation.statusOf(0) === 'succeeded');
+    const headers = installation.journal.records
+      .filter(({ topic }) => topic === 'messages.p_1')
+      .map((each) => each.headers);
+    expect(headers.map(({ execution, index }) => [execution, index])).toEqual([
+      ['2', '0'],
+      ['2', '1'],
+      ['3', '100'],
+      ['3', '101'],
+    ]);
+    const [record] = stepRecords({ steps: [step('a')] }, installation.run(0));
+    expect(record?.sends.map(({ id }) => id)).toEqual(headers.map(({ id }) => id));
+  });
+
+  it('tells of the first item that fails, and of the run', async () => {
+    const settings = { autoRetry: { notifyFirstError: true, alsoOn: [] } };
+    const installation = new WorkflowInstallation([looping(2)], settings);
+    const { runner } = await installation.process(({ item }) => {
+      if (!item) return listed([1, 2]);
+      return failed(item.index === 0 ? 'E_FIRST' : 'ConfigurationError');
+    });
+    await runner.accept([installation.event(0)]);
+    await until(() => installation.statusOf(0) === 'failed');
+    expect(installation.errors().map(({ error: { code, cellId } }) => [code, cellId])).toEqual([
+      ['E_FIRST', 'c_a'],
+      ['E_FIRST', 'c_a'],
+    ]);
   });
 
   it('tries an item again while others go on, and waits only when none executes', async () => {
