@@ -48,11 +48,15 @@ const deployed = async (steps: readonly object[]): Promise<Workflow> => {
 };
 const begin = async ({ triggers: [trigger] }: Workflow, body: object = {}): Promise<string> =>
   String((await send(trigger?.endpoint_url ?? '', { body })).headers['x-sluice-run-id']);
-const runOf = (id: string, states: readonly string[] = ENDED): Promise<Run> =>
-  eventually(`run ${id} in ${states.join()}`, async () => {
-    const reply = await api.call<{ readonly data?: Run }>('GET', `/v1/runs/${id}?expand=data`);
-    return reply.body.data && states.includes(reply.body.data.state) ? reply.body.data : undefined;
-  });
+const runOf = (id: string, withinMs?: number): Promise<Run> =>
+  eventually(
+    `the end of run ${id}`,
+    async () => {
+      const reply = await api.call<{ readonly data?: Run }>('GET', `/v1/runs/${id}?expand=data`);
+      return reply.body.data && ENDED.includes(reply.body.data.state) ? reply.body.data : undefined;
+    },
+    withinMs,
+  );
 const ran = async (steps: readonly object[], body: object = {}): Promise<Run> =>
   runOf(await begin(await deployed(steps), body));
 const stepOf = ({ steps }: Run, namespace: string): Step => {
@@ -180,12 +184,12 @@ describe('a step with for_each', () => {
       await server.kill9();
       await server.restart();
     }
-    const run = await runOf(id);
+    const run = await runOf(id, 200_000);
     expect(run.state).toBe('succeeded');
     const each = Array.from({ length: 1_000 }, (_, index) => [index, index + 1]);
     expect(stepOf(run, 'b').exports?.['$return_value']).toEqual(each);
     expect(stepOf(run, 'a').items?.every(({ state, attempts }) => state === 'succeeded' && attempts === 1)).toBe(true);
-  }, 300_000);
+  }, 500_000);
 
   it('lists the log and the messages of all items', async () => {
     const body = `console.log("item", index); $.send.http({ url: "http://127.0.0.1:9/none", data: { index } })`;
