@@ -46,6 +46,8 @@ export interface RunFields {
 const LISTED: ReadonlySet<string> = new Set([PARTS.origin, PARTS.end]);
 /** Approximate bytes that a run occupies beside its parts, for its head, columns, words and indexes. */
 const OVERHEAD_BYTES = 2_048;
+/** Approximate bytes of what became of a message, which counts before it is known. */
+const MESSAGE_BYTES = 768;
 const SUMMARY_CHARS = 1_024;
 /** Characters of the reason of a run's exit that lists read. The whole text is among the large ones. */
 const REASON_CHARS = 4_096;
@@ -53,7 +55,7 @@ const EXPORTS = PARTS.exports('');
 
 export const fieldsOf = ({ state }: RecordedRun): RunFields => {
   const { arrivedAt, test, trigger, traceId, replayOf } = originOf(state);
-  const { status, endedAt, version, bytes } = state.head;
+  const { status, endedAt, version, bytes, messages = 0 } = state.head;
   return {
     state: status,
     test,
@@ -64,7 +66,7 @@ export const fieldsOf = ({ state }: RecordedRun): RunFields => {
     workflowVersion: version?.version ?? null,
     traceId,
     replayOf,
-    bytes: bytes + OVERHEAD_BYTES,
+    bytes: bytes + OVERHEAD_BYTES + messages * MESSAGE_BYTES,
   };
 };
 

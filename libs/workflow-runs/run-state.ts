@@ -12,7 +12,7 @@ import {
 import { LOOP_PARTS, type Loop, evolveLoop, itemsInterrupted } from './loop-state.js';
 import { PARTS, type RunParts, partOf, withRecent } from './run-parts.js';
 import { type PinnedVersion } from './run-plan.js';
-import { type StepOutcome } from './step-outcome.js';
+import { heardOf, type StepOutcome } from './step-outcome.js';
 
 export { PARTS } from './run-parts.js';
 
@@ -61,6 +61,8 @@ export interface RunHead {
   readonly reply: { readonly status: number; readonly sentAt: number | null } | null;
   /** UTF-8 bytes of all parts. */
   readonly bytes: number;
+  /** Places of messages of which the history has a text each. Absent for none. */
+  readonly messages?: number;
 }
 
 /** State of a run as it is stored: the head, and texts by name that a commit changes one by one. */
@@ -268,10 +270,11 @@ const executed = (
   { at, exports, props, logs, sends, reply, deadline }: ExecutionRecord & { readonly at: number },
   how: Pick<StepOutcome, 'state' | 'error' | 'retryAt'>,
 ): RunState => {
-  const { position, executedMs, stretch, loop } = state.head;
+  const { position, executedMs, stretch, loop, messages = 0 } = state.head;
   if (!position) return state;
   const { namespace, runs, attempt, startedAt } = position;
   const before = outcomeOf(state, namespace);
+  const places = heardOf(sends) - heardOf(before?.sends ?? []);
   const durationMs = loop ? loop.executedMs : Math.max(0, at - startedAt);
   const outcome: StepOutcome = {
     state: how.state,
@@ -301,6 +304,7 @@ const executed = (
   return withHead(withReply(after, reply), {
     executedMs: executedMs + (loop ? 0 : durationMs),
     loop: undefined,
+    ...(places > 0 ? { messages: messages + places } : {}),
     stretch: stretch && { startedAt: stretch.startedAt, deadline },
   });
 };

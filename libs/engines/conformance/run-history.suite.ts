@@ -3,7 +3,7 @@ import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { type RunFilter, type RunHistory, type RunQuery } from '#libs/workflow-history/run-history.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
-import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
+import { type RunInput, type StepResult } from '#libs/workflow-runs/run-inputs.js';
 import { type RunState } from '#libs/workflow-runs/run-state.js';
 import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
 import * as samples from '#libs/workflow-runs/testing/run-samples.js';
@@ -315,6 +315,23 @@ const parts: Record<(typeof RUN_HISTORY_PARTS)[number], Part<RunHistory>> = {
       expect([...(await before(4_000))].sort()).toEqual(['run_1', 'run_2']);
       expect([...(await before(3_000, 1))].sort()).toEqual(['run_1', 'run_2']);
       expect(await before(2_000)).toEqual([]);
+    });
+    it('of a workspace counts what a step logs, and what becomes of its messages', async () => {
+      const run = (arrivedAt: number, result: Partial<StepResult>): readonly RunChange[] =>
+        changesOf(
+          { id: `run_${arrivedAt}`, arrivedAt },
+          start(1_001),
+          succeed(1_002, 1, null, result),
+          succeed(1_003, 2),
+        );
+      const sends = (kind: 'http' | 'emit') => Array.from({ length: 100 }, () => ({ kind, bytes: 1 }));
+      const beyond = async (bytes: number) => (await store().surplus({ workspaceId: 'o_1', bytes }, 9))[0];
+      await store().apply(run(1, { sends: sends('emit') }));
+      expect(await beyond(20_000)).toBeUndefined();
+      await store().apply(run(2, { sends: sends('http') }));
+      expect(await beyond(80_000)).toBe('run_1');
+      await store().apply(run(3, { logs: [{ k: 'console.log', ts: 1, msg: 'x'.repeat(100_000) }] }));
+      expect(await beyond(180_000)).toBe('run_1');
     });
     it('of a workspace is as many of the first ended runs as bring its bytes down', async () => {
       const of = { id: 'run_big', arrivedAt: 500 };
