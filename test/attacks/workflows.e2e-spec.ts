@@ -72,19 +72,42 @@ describe('a run at its limits', () => {
     expect(logs.at(-1)?.msg).not.toBe('99999');
   }, 60_000);
 
-  it('that fills its event, exports, logs, messages and reply at once ends, once', async () => {
-    const fill = `$.respond({ status: 200, body: 'r'.repeat(1_000_000) });
-      for (let n = 0; n < 100; n++) $.send.emit({ raw_event: { a: 'e'.repeat(20_000) } });
-      for (let n = 0; n < 1_000; n++) { console.log('l'.repeat(250)); $.export('n' + n, 'x'.repeat(2_000)); }`;
-    const workflow = await deployed([step(fill)], { triggers: [{ type: 'http', response: 'custom' }] });
-    const answer = await hit(workflow, { pad: 'b'.repeat(400_000) });
-    expect([200, 400]).toContain(answer.status);
-    const run = await runOf(answer);
-    if (run.state === 'failed') expect(run.error?.code).toBe('FunctionPayloadLimitExceeded');
-    else expect(run.state).toBe('succeeded');
-    const { data } = await api.expect<Data<unknown[]>>(200, 'GET', `/v1/workflows/${workflow.id}/runs`);
-    expect(data).toHaveLength(1);
-  }, 60_000);
+  it.each([
+    ['within the limit', 2_000, 'succeeded'],
+    ['beyond it by what resumes the run', 3_900, 'failed'],
+    ['beyond it by what a step leaves', 4_500, 'failed'],
+  ])(
+    'that fills its event, props, exports, logs, messages, reply and resume data at once ends, once: %s',
+    async (_what, size, state) => {
+      const fill = `export default { props: { x: { type: 'any' } }, run({ $ }) {
+        $.respond({ status: 200, body: 'r'.repeat(1_000_000) });
+        for (let n = 0; n < 100; n++) $.send.emit({ raw_event: { a: 'e'.repeat(1_000) } });
+        for (let n = 0; n < 1_000; n++) { console.log('l'.repeat(250)); $.export('n' + n, 'x'.repeat(${size})); }
+        $.flow.suspend();
+      } }`;
+      const steps = [
+        { namespace: 'a', code: fill, props: { x: '{{ event.body.pad }}' } },
+        { namespace: 'b', code: code('return steps.a.$resume_data.length') },
+      ];
+      const workflow = await deployed(steps, { triggers: [{ type: 'http', response: 'custom' }] });
+      const answer = await hit(workflow, { pad: 'b'.repeat(400_000) });
+      expect([200, 400]).toContain(answer.status);
+      const path = `/v1/runs/${String(answer.headers['x-sluice-run-id'])}`;
+      const reached = await eventually(`${path} waits or ends`, async () => {
+        const { body } = await api.call<Partial<Data<Run>>>('GET', path);
+        return ['waiting', ...ENDED].find((each) => each === body.data?.state);
+      });
+      if (reached === 'waiting') await api.call('POST', `${path}/resume`, { body: { data: 'd'.repeat(450_000) } });
+      const run = await runOf(answer);
+      expect([run.state, run.error?.code ?? null]).toEqual([
+        state,
+        state === 'failed' ? 'FunctionPayloadLimitExceeded' : null,
+      ]);
+      const { data } = await api.expect<Data<unknown[]>>(200, 'GET', `/v1/workflows/${workflow.id}/runs`);
+      expect([data.length, (await small()).state]).toEqual([1, 'succeeded']);
+    },
+    60_000,
+  );
 });
 
 // docs/reference/workflows.md#expressions
