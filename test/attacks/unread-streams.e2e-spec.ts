@@ -6,6 +6,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Source } from '#test/harness/api-client.js';
 import { componentCode } from '#test/harness/component-code.js';
 import { EventSource } from '#test/harness/event-source.js';
+import { send } from '#test/harness/http.js';
 import { useStandalone } from '#test/harness/instance.js';
 import { addWorkspace, type SecondWorkspace } from '#test/harness/second-workspace.js';
 import { eventually } from '#test/harness/wait.js';
@@ -194,6 +195,72 @@ describe('streams that nobody reads', () => {
     expect((await instance.api.call('GET', `/v1/sources/${own.id}/event_summaries`)).status).toBe(200);
     expect(performance.now() - from).toBeLessThan(DELAY_MS);
   }, 120_000);
+});
+
+// docs/reference/workflows.md#run-streams
+describe('streams of runs that nobody reads', () => {
+  const deployed = async ({ api }: Pick<SecondWorkspace, 'api'>) => {
+    const steps = [
+      {
+        namespace: 'a',
+        code: `export default { run({ $, event }) {
+          $.export('x', 'x'.repeat(event.body.size));
+          for (let n = 0; n < 900; n++) console.log('l'.repeat(250));
+          if (event.body.waits) $.flow.suspend();
+        } }`,
+      },
+    ];
+    const body = { name: 'w', triggers: [{ type: 'http' }], steps };
+    const { data } = await api.expect<{ data: { id: string; triggers: { endpoint_url: string }[] } }>(
+      200,
+      'POST',
+      '/v1/workflows',
+      { body },
+    );
+    const run = async (event: object): Promise<string> => {
+      const { headers } = await send(data.triggers[0]?.endpoint_url ?? '', { body: event });
+      const path = `/v1/runs/${String(headers['x-sluice-run-id'])}`;
+      await eventually('the run waits or has ended', async () => {
+        const { body: reply } = await api.call<{ data?: { state: string } }>('GET', path);
+        return ['waiting', 'succeeded'].find((each) => each === reply.data?.state);
+      });
+      return path;
+    };
+    return { path: `/v1/workflows/${data.id}/runs/sse`, run };
+  };
+
+  it('cost little memory however large the run is, and delay nobody', async () => {
+    const [attacked, neighbour] = [await deployed(stranger), await deployed(instance)];
+    const large = `${await attacked.run({ size: EVENT, waits: true })}/sse`;
+    const reading = await EventSource.open(`${instance.server.url}${neighbour.path}`, instance.server.apiKey);
+    closing.push(() => reading.close());
+    const before = memoryOf(instance.server.pid);
+    const paths = Array.from({ length: STREAMS }, (_, n) => (n % 2 === 0 ? large : attacked.path));
+    const readers = await openUnread(paths, stranger.apiKey);
+    expect(new Set(readers.map(({ status }) => status))).toEqual(new Set([200]));
+    for (let n = 0; n < 5; n++) await attacked.run({ size: EVENT });
+    const from = performance.now();
+    await neighbour.run({ size: 1 });
+    await reading.until(1);
+    expect(performance.now() - from).toBeLessThan(DELAY_MS);
+    expect(memoryOf(instance.server.pid) - before).toBeLessThan(400 * MB);
+    expect(await metric('sluice_streams_unsent_bytes')).toBeLessThan(70 * MB);
+    expect(reading.ended).toBe(false);
+  }, 180_000);
+
+  it('open for no other workspace and no forged key', async () => {
+    const { path, run } = await deployed(stranger);
+    const paths = [path, `${await run({ size: 1, waits: true })}/sse`];
+    const statusesOf = async (key: string): Promise<readonly number[]> =>
+      (await openUnread(paths, key)).map(({ status }) => status);
+    expect(await statusesOf(instance.server.apiKey)).toEqual([404, 404]);
+    const forged = `${stranger.apiKey.slice(0, -1)}${stranger.apiKey.endsWith('0') ? '1' : '0'}`;
+    expect(await statusesOf(forged)).toEqual([401, 401]);
+    const inQuery = paths.map((each) => `${each}?access_token=${forged}`);
+    for (const each of inQuery)
+      expect((await EventSource.open(`${instance.server.url}${each}`, '', { key: null })).status).toBe(401);
+    expect(await statusesOf(stranger.apiKey)).toEqual([200, 200]);
+  });
 });
 
 // docs/reference/rest-api.md#stream-end
