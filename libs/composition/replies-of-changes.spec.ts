@@ -156,7 +156,10 @@ const made = async () => {
     source: await create('sources', { ...code('1'), name: 'first' }),
     listener: await create('webhooks', { url: 'https://example.com/b' }),
     workflow: await create('workflows', { name: 'first', triggers: [{ type: 'manual' }] }),
+    drafted: await create('workflows', { name: 'first', draft: true, triggers: [{ type: 'manual' }] }),
+    changed: await create('workflows', { name: 'first', triggers: [{ type: 'manual' }] }),
   };
+  dataOf(await call('put', `workflows/${resources.changed.id}`, { settings: { queue_size: 5 } }));
   await world.plane.projectors.waitFor(await world.engines.events.lastPosition(), 5_000);
   return resources;
 };
@@ -250,6 +253,18 @@ const CHANGES: readonly Change[] = [
     route: 'put /v1/workflows/{id}',
     make: ({ workflow: { id } }) => ['put', `workflows/${id}`, { name: 'new', active: false }],
     shows: { name: 'new', active: false },
+    then: renamed('workflows'),
+  },
+  {
+    route: 'post /v1/workflows/{id}/deploy',
+    make: ({ drafted: { id } }) => ['post', `workflows/${id}/deploy`, {}],
+    shows: { active: true, version: 1, has_draft: false },
+    then: renamed('workflows'),
+  },
+  {
+    route: 'post /v1/workflows/{id}/rollback',
+    make: ({ changed: { id } }) => ['post', `workflows/${id}/rollback`, { version: 1 }],
+    shows: { version: 3 },
     then: renamed('workflows'),
   },
 ];

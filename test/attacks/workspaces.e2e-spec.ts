@@ -40,6 +40,7 @@ let storeId: string;
 let accountId: string;
 let workflowId: string;
 let runId: string;
+let replayId: string;
 let routes: readonly Route[];
 
 beforeAll(async () => {
@@ -66,7 +67,7 @@ beforeAll(async () => {
     const list = await api.expect<Paged<{ id: string }>>(200, 'GET', `/v1/webhooks/${webhookId}/deliveries`);
     return list.data[0]?.id;
   });
-  ({ workflowId, runId } = await runOfFirst());
+  ({ workflowId, runId, replayId } = await runOfFirst());
   routes = await routesOf(api);
 }, 120_000);
 
@@ -87,7 +88,9 @@ const runOfFirst = async () => {
     const reply = await api.call<{ data?: { state: string } }>('GET', `/v1/runs/${id}`);
     return reply.body.data?.state === 'succeeded' ? true : undefined;
   });
-  return { workflowId: data.id, runId: id };
+  const replay = { path: `/v1/workflows/${data.id}/runs/replay`, body: { run_ids: [id] } };
+  const begun = await api.expect<Data<{ id: string }>>(202, 'POST', replay.path, { body: replay.body });
+  return { workflowId: data.id, runId: id, replayId: begun.data.id };
 };
 
 /** Every route that needs a key, with ids of the first workspace. An unknown path parameter fails the tests. */
@@ -131,6 +134,8 @@ const idFor = (template: string, name: string): string => {
       return accountId;
     case 'workflows id':
       return workflowId;
+    case 'workflows replayId':
+      return replayId;
     case 'workflows version':
       return '1';
     case 'runs id':
