@@ -132,3 +132,42 @@ describe('the versions of a workflow', () => {
     expect(await get('1')).toMatchObject({ status: 404, body: { code: 'workflow_not_found' } });
   });
 });
+
+// docs/reference/workflows.md#versions #uses
+describe('the pins of a version', () => {
+  const publish = (version: string) =>
+    api.expect(200, 'POST', '/v1/components', {
+      body: {
+        component_code: `export default { type: 'action', key: 'ranged', name: 'Ranged', version: '${version}', run() { return 1 } }`,
+      },
+    });
+  interface Pinned {
+    readonly id: string;
+    readonly version: number;
+    readonly revision: number;
+    readonly steps: readonly { readonly savedComponent: { readonly version: string } }[];
+  }
+  const put = async (path: string, uses: readonly string[], more: object = {}): Promise<Pinned> => {
+    const steps = uses.map((each, i) => ({ namespace: `s${i}`, uses: each }));
+    const body = { name: 'Pinned', steps, ...more };
+    const method = path === '' ? 'POST' : 'PUT';
+    return (await api.expect<{ data: Pinned }>(200, method, `/v1/workflows${path}`, { body })).data;
+  };
+  const pins = ({ steps }: Pinned): readonly string[] => steps.map(({ savedComponent: { version } }) => version);
+
+  it('stay until a refresh, which looks for the newest of each range', async () => {
+    await publish('1.0.0');
+    const uses = ['ranged', 'ranged@^1.0.0', 'ranged@1.0.0'];
+    const first = await put('', uses);
+    expect(pins(first)).toEqual(['1.0.0', '1.0.0', '1.0.0']);
+    const path = `/${first.id}`;
+    expect(await put(path, uses, { refresh: true })).toMatchObject({ version: 1, revision: first.revision });
+
+    for (const version of ['1.0.1', '1.2.0', '2.0.0']) await publish(version);
+    expect(await put(path, uses)).toMatchObject({ version: 1, revision: first.revision });
+    const more = await put(path, [...uses, 'ranged@^2.0.0', 'ranged'], { settings: { queue_size: 5 } });
+    expect(pins(more)).toEqual(['1.0.0', '1.0.0', '1.0.0', '2.0.0', '1.0.0']);
+    expect(pins(await put(path, uses, { refresh: true }))).toEqual(['2.0.0', '1.2.0', '1.0.0']);
+    expect(pins(await put(path, uses))).toEqual(['2.0.0', '1.2.0', '1.0.0']);
+  });
+});
