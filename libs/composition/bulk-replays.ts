@@ -7,12 +7,12 @@ import { type ControlPlane } from './control-plane.js';
 import { invokingWithin, quotaKeeper } from './quotas.js';
 
 /** Replays runs in bulk. For one process at a time. */
-export const startBulkReplays = (
+export const startBulkReplays = async (
   config: Config,
   plane: ControlPlane,
   workflowInvokes: WorkflowInvokes,
   logger: Logger,
-): RunningWork => {
+): Promise<RunningWork> => {
   const { engines, views, handleCommand, clock } = plane;
   return driveBulkReplays({
     runHistory: engines.runHistory,

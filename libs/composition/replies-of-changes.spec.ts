@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type NestExpressApplication } from '@nestjs/platform-express';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { loadConfig } from '#libs/config/index.js';
@@ -124,19 +123,17 @@ const apiOptions = (plane: WholeControlPlane, standing: { readonly still: boolea
   };
 };
 
-const dataOf = (reply: Sent): Shown => {
-  if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
-  return (reply.body as { data: Shown }).data;
+const dataOf = ({ status, text, body }: Sent): Shown => {
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return (body as { data: Shown }).data;
 };
 
 let world: World;
-let app: NestExpressApplication;
 beforeEach(async () => {
   world = await startWorld();
-  ({ app } = world);
 });
 afterEach(async () => {
-  await app.close();
+  await world.app.close();
   await world.plane.projectors.stop();
   await world.engines.close();
   rmSync(world.dataDir, { recursive: true });
@@ -156,10 +153,10 @@ const made = async () => {
     source: await create('sources', { ...code('1'), name: 'first' }),
     listener: await create('webhooks', { url: 'https://example.com/b' }),
     workflow: await create('workflows', { name: 'first', triggers: [{ type: 'manual' }] }),
-    drafted: await create('workflows', { name: 'first', draft: true, triggers: [{ type: 'manual' }] }),
-    changed: await create('workflows', { name: 'first', triggers: [{ type: 'manual' }] }),
+    deploy: await create('workflows', { name: 'first', draft: true }),
+    rollback: await create('workflows', { name: 'first', triggers: [{ type: 'manual' }] }),
   };
-  dataOf(await call('put', `workflows/${resources.changed.id}`, { settings: { queue_size: 5 } }));
+  dataOf(await call('put', `workflows/${resources.rollback.id}`, { settings: { queue_size: 5 } }));
   await world.plane.projectors.waitFor(await world.engines.events.lastPosition(), 5_000);
   return resources;
 };
@@ -255,18 +252,12 @@ const CHANGES: readonly Change[] = [
     shows: { name: 'new', active: false },
     then: renamed('workflows'),
   },
-  {
-    route: 'post /v1/workflows/{id}/deploy',
-    make: ({ drafted: { id } }) => ['post', `workflows/${id}/deploy`, {}],
-    shows: { active: true, version: 1, has_draft: false },
+  ...(['deploy', 'rollback'] as const).map((action): Change => ({
+    route: `post /v1/workflows/{id}/${action}`,
+    make: (of) => ['post', `workflows/${of[action].id}/${action}`, action === 'deploy' ? {} : { version: 1 }],
+    shows: { version: action === 'deploy' ? 1 : 3, active: true, has_draft: false },
     then: renamed('workflows'),
-  },
-  {
-    route: 'post /v1/workflows/{id}/rollback',
-    make: ({ changed: { id } }) => ['post', `workflows/${id}/rollback`, { version: 1 }],
-    shows: { version: 3 },
-    then: renamed('workflows'),
-  },
+  })),
 ];
 
 const lastRevision = async (id: string): Promise<number> => {

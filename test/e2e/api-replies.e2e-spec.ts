@@ -7,6 +7,7 @@ import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
 import { waitingRun } from '#test/harness/waiting-run.js';
 import { always } from '#test/harness/webhook-receiver.js';
+import { bulkOf } from './api-replies.bulk.js';
 import { versionsOf } from './api-replies.versions.js';
 
 const instance = useInstance();
@@ -193,19 +194,10 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'a' } });
     await contract.expect(404, 'GET /v1/runs/{id}/steps/{namespace}', { path: { ...path, namespace: 'b' } });
     await contract.expect(200, 'POST /v1/runs/{id}/cancel', { path: await waitingRun(instance.api) });
-    await contract.expect(200, 'POST /v1/runs/{id}/resume', {
-      path: await waitingRun(instance.api),
-      body: { data: [1] },
-    });
+    const resumed = { path: await waitingRun(instance.api), body: { data: [1] } };
+    await contract.expect(200, 'POST /v1/runs/{id}/resume', resumed);
     await contract.expect(409, 'POST /v1/runs/{id}/cancel', { path });
-    const selected = { path: { id }, body: { run_ids: [path.id] } };
-    await contract.expect(202, 'POST /v1/workflows/{id}/runs/cancel', selected);
-    const bulk = await contract.expect<{ data: { id: string } }>(202, 'POST /v1/workflows/{id}/runs/replay', selected);
-    const replay = { path: { id, replayId: bulk.data.id } };
-    await contract.expect(200, 'GET /v1/workflows/{id}/runs/replay/{replayId}', replay);
-    await contract.expect(204, 'DELETE /v1/workflows/{id}/runs/replay/{replayId}', replay);
-    const unknown = { path: { id, replayId: 'rpl_unknown' } };
-    await contract.expect(404, 'GET /v1/workflows/{id}/runs/replay/{replayId}', unknown);
+    await bulkOf(contract, id, path.id);
     await contract.expect(409, 'POST /v1/runs/{id}/resume', { path, body: { data: 1 } });
     await contract.expect(202, 'POST /v1/runs/{id}/replay', { path, body: { from: 'a' } });
     await contract.expect(409, 'POST /v1/runs/{id}/replay', { path, body: { from: 'b' } });

@@ -25,13 +25,12 @@ runRole('command-api', openDistributed, async (role) => {
   const { id, config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } =
     role;
   const { engines, clock } = plane;
-  const { fail } = role;
   const { log, readModels, registry, events, journal, ticks, delayed, due } = engines;
 
   // 5. A jail for inspecting components, and the egress guard.
   const inspecting = await startInspecting(config, plane.clock, logger, dataStoresOf(plane, logger), metrics.packages);
   closing('inspector', () => inspecting.close());
-  enforceIsolation(inspecting.level, config, plane.views.callers, fail);
+  enforceIsolation(inspecting.level, config, plane.views.callers, role.fail);
   observeEgress(inspecting.sockets.usage, metrics);
 
   // 6. The channel for outcomes of hooks and manual runs.
@@ -86,10 +85,7 @@ runRole('command-api', openDistributed, async (role) => {
     serves: 'commands',
   });
   closing('api', () => api.close());
-  await role.leased({
-    name: 'bulk replays',
-    start: async () => startBulkReplays(config, plane, workflowInvokes, logger),
-  });
+  await role.leased({ name: 'bulk replays', start: () => startBulkReplays(config, plane, workflowInvokes, logger) });
   await role.leased({ name: 'registry', start: () => startRegistry({ config, api, logger }) });
   front.serve(api.getHttpAdapter().getInstance() as Handler);
   closing('requests', () => front.close(5_000));
