@@ -14,6 +14,7 @@ const contexts = [
   'accounts',
   'notifications',
   'variables',
+  'tools',
 ];
 const fromContext = `^libs/(${contexts.join('|')})/`;
 // Imports by #libs/ are resolved to the built file: a target may be seen in either place.
@@ -45,6 +46,7 @@ const rooms = {
   audit: ['http', 'kernel'],
   components: ['component-model', 'http', 'kernel'],
   accounts: ['http', 'kernel'],
+  tools: ['component-model', 'kernel'],
   variables: ['http', 'kernel'],
   sources: ['component-model', 'components', 'data-stores', 'http', 'kernel'],
   actions: ['component-model', 'components', 'data-stores', 'http', 'kernel', 'sources'],
