@@ -9,7 +9,7 @@ export const OPTIONS_TOOL = 'sluice_options';
 export interface Nameable {
   /** Id of the workflow or of the component. */
   readonly id: string;
-  readonly kind: 'workflow' | 'action';
+  readonly kind: 'workflow' | 'action' | 'registry';
   /** Before any character is replaced: the name of the trigger, the slug of the workflow, or the key of the action. */
   readonly fullName: string;
   /** Epoch milliseconds. */
@@ -28,7 +28,7 @@ export const toolSlug = (name: string): string => {
 };
 
 /**
- * The name of each, in the order given. Workflows choose before actions, and the older before the younger. So a new tool
+ * The name of each, in the order given. Workflows choose before actions, these before actions of the registry, and the older before the younger. So a new tool
  * never takes the name of an older one of its kind.
  */
 export const toolNames = (tools: readonly Nameable[]): readonly string[] => {
@@ -42,8 +42,11 @@ export const toolNames = (tools: readonly Nameable[]): readonly string[] => {
   return tools.flatMap((tool) => names.get(tool) ?? []);
 };
 
+/** Of the registry each caller sees others, which change no name of the workspace. */
+const KINDS: readonly Nameable['kind'][] = ['workflow', 'action', 'registry'];
+
 const byPrecedence = (one: Nameable, other: Nameable): number => {
-  if (one.kind !== other.kind) return one.kind === 'workflow' ? -1 : 1;
+  if (one.kind !== other.kind) return KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind);
   if (one.createdAt !== other.createdAt) return one.createdAt - other.createdAt;
   return one.id < other.id ? -1 : 1;
 };
