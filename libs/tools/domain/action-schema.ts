@@ -52,7 +52,8 @@ export const actionSchema = (action: ToolAction, accountsOf: AccountsOf): JsonSc
 const isNeeded = ({ optional, hidden, disabled, default: preset }: ConfigurableProp): boolean =>
   optional !== true && hidden !== true && disabled !== true && (preset === undefined || preset === null);
 
-const hasRemoteOptions = ({ type, remoteOptions }: ConfigurableProp): boolean =>
+/** Whether a method of the action makes the options of the prop. */
+export const hasRemoteOptions = ({ type, remoteOptions }: ConfigurableProp): boolean =>
   remoteOptions === true && type !== 'app';
 
 const propSchema = (prop: ConfigurableProp, accountsOf: AccountsOf): JsonSchema => {

@@ -6,15 +6,21 @@ export const OPTIONS_TOOL_LISTED = {
   title: 'Values of an argument',
   description:
     'Lists values for one argument of another tool, for arguments whose description names this tool. ' +
-    'The answer has `options`; give its `context` back as `prev_context`, with the next `page`, for more.',
+    'The answer has `string_options` or `options`; for more, give its `context` back as `prev_context`, with the next `page`.',
   inputSchema: {
     type: 'object',
     properties: {
       tool: { type: 'string', description: 'Name of the other tool' },
       prop: { type: 'string', description: 'Name of its argument' },
-      query: { type: 'string', description: 'Words to search for' },
-      page: { type: 'integer', minimum: 0, default: 0, description: 'Number of the page, from 0' },
-      prev_context: { type: 'object', description: '`context` of the page before' },
+      query: { type: 'string', maxLength: 8_192, description: 'Words to search for' },
+      page: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 1_000_000_000,
+        default: 0,
+        description: 'Number of the page, from 0',
+      },
+      prev_context: { description: '`context` of the page before' },
       arguments: { type: 'object', description: 'Arguments of the other tool that are known so far' },
     },
     required: ['tool', 'prop'],

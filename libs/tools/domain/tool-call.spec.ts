@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import { toolCall } from './tool-call.js';
+import { type ActionTool, type ToolCaller, toolsFor } from './tool-list.js';
+
+const action = (more: Partial<ActionTool>): ActionTool => ({
+  componentId: 'sc_1',
+  key: 'create',
+  name: 'Create Issue',
+  description: null,
+  annotations: null,
+  configurableProps: [
+    { name: 'github', type: 'app', app: 'github' },
+    { name: 'repo', type: 'string', remoteOptions: true },
+    { name: 'title', type: 'string', optional: true },
+    { name: 'internal', type: 'string', hidden: true, remoteOptions: true },
+  ],
+  hasAdditionalProps: false,
+  createdAt: 1,
+  isOfRegistry: false,
+  ...more,
+});
+const accountsOf = () => ['apn_1'];
+const workspace = {
+  workflows: [
+    {
+      workflowId: 'p_1',
+      workflowName: 'Report',
+      createdAt: 1,
+      trigger: 'tool_2',
+      givenName: null,
+      description: 'Reports',
+      input: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
+      annotations: null,
+    },
+  ],
+  actions: [action({}), action({ componentId: 'sc_2', key: 'open', hasAdditionalProps: true })],
+  accountsOf,
+};
+const anyone: ToolCaller = { isReadOnly: false, allowed: null };
+const call = (name: string, given?: Readonly<Record<string, unknown>>, caller = anyone) =>
+  toolCall(toolsFor(caller, workspace), accountsOf, { name, arguments: given });
+const refused = (message: string) => ({ kind: 'failure', failure: { name: 'InvalidArguments', message } });
+
+describe('call of a tool', () => {
+  it('is unknown without such a tool, and for a caller who may not call it', () => {
+    expect(call('nothing')).toEqual({ kind: 'unknown' });
+    expect(call('report', { day: 'x' }, { isReadOnly: true, allowed: null })).toEqual({ kind: 'unknown' });
+    expect(call('report', { day: 'x' }, { isReadOnly: false, allowed: new Set(['create']) })).toEqual({
+      kind: 'unknown',
+    });
+  });
+
+  it('gives a workflow the arguments as its event', () => {
+    expect(call('report', { day: 'today', more: 1 })).toEqual({
+      kind: 'workflow',
+      workflowId: 'p_1',
+      trigger: 'tool_2',
+      event: { day: 'today', more: 1 },
+    });
+  });
+
+  it('is a failure with arguments that the workflow does not take', () => {
+    expect(call('report')).toEqual(refused('arguments.day: is required'));
+    expect(call('report', { day: 1 })).toEqual(refused('arguments.day: must be a string; got 1'));
+  });
+
+  it('runs an action with the arguments as props', () => {
+    expect(call('create', { repo: 'a/b' })).toEqual({
+      kind: 'action',
+      componentId: 'sc_1',
+      props: { github: { authProvisionId: 'apn_1' }, repo: 'a/b' },
+    });
+    expect(call('create', { internal: 1 })).toEqual(refused('there is no argument "internal": give repo, title'));
+  });
+});
+
+describe('call of the tool for options', () => {
+  it('asks for the options of a prop', () => {
+    expect(call('sluice_options', { tool: 'create', prop: 'repo' })).toEqual({
+      kind: 'options',
+      componentId: 'sc_1',
+      prop: 'repo',
+      props: { github: { authProvisionId: 'apn_1' } },
+      page: 0,
+    });
+    const more = { query: 'x', page: 2, prev_context: { after: 5 }, arguments: { title: 't' } };
+    expect(call('sluice_options', { tool: 'create', prop: 'repo', ...more })).toEqual({
+      kind: 'options',
+      componentId: 'sc_1',
+      prop: 'repo',
+      props: { github: { authProvisionId: 'apn_1' }, title: 't' },
+      page: 2,
+      query: 'x',
+      prevContext: { after: 5 },
+    });
+  });
+
+  it('asks for the options of a prop that the action may add', () => {
+    expect(call('sluice_options', { tool: 'open', prop: 'field' })).toMatchObject({ kind: 'options', prop: 'field' });
+  });
+
+  it.each([
+    [{ tool: 'create' }, 'arguments.prop: is required'],
+    [{ tool: 'create', prop: 'repo', page: -1 }, 'arguments.page: must be at least 0; got -1'],
+    [{ tool: 'create', prop: 'repo', other: 1 }, 'arguments.other: is unknown'],
+    [{ tool: 'create', prop: 'repo', arguments: { internal: 1 } }, 'there is no argument "internal": give repo, title'],
+    [
+      { tool: 'create', prop: 'title' },
+      'arguments.prop: the description of "title" of "create" does not name the tool sluice_options',
+    ],
+    [
+      { tool: 'open', prop: 'internal' },
+      'arguments.prop: the description of "internal" of "open" does not name the tool sluice_options',
+    ],
+    [
+      { tool: 'report', prop: 'day' },
+      'arguments.tool: "report" is no tool whose arguments have values here: see the list of tools',
+    ],
+    [
+      { tool: 'nothing', prop: 'day' },
+      'arguments.tool: "nothing" is no tool whose arguments have values here: see the list of tools',
+    ],
+  ])('is a failure with %j', (given, message) => {
+    expect(call('sluice_options', given)).toEqual(refused(message));
+  });
+
+  it('is a failure for a tool that the caller may not call', () => {
+    const caller = { isReadOnly: false, allowed: new Set(['open', 'sluice_options']) };
+    expect(call('sluice_options', { tool: 'create', prop: 'repo' }, caller)).toMatchObject({ kind: 'failure' });
+  });
+});

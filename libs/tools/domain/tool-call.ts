@@ -1,0 +1,102 @@
+import { configuredProps, INVALID_ARGUMENTS } from './action-arguments.js';
+import { type AccountsOf, hasRemoteOptions, isAsked } from './action-schema.js';
+import { argumentFaults } from './check-arguments.js';
+import { OPTIONS_TOOL_LISTED } from './options-tool.js';
+import { type Tool } from './tool-list.js';
+import { OPTIONS_TOOL } from './tool-names.js';
+import { type Failure } from './tool-reply.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a call does. */
+export type ToolCall =
+  /** The protocol has an error for it: no answer says whether the tool exists. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failure'; readonly failure: Failure }
+  | { readonly kind: 'workflow'; readonly workflowId: string; readonly trigger: string; readonly event: Json }
+  | { readonly kind: 'action'; readonly componentId: string; readonly props: Json }
+  | {
+      readonly kind: 'options';
+      readonly componentId: string;
+      readonly prop: string;
+      readonly props: Json;
+      readonly page: number;
+      readonly query?: string;
+      readonly prevContext?: unknown;
+    };
+
+/** @param tools those that the caller may call, so a forbidden tool is unknown. */
+export const toolCall = (
+  tools: readonly Tool[],
+  accountsOf: AccountsOf,
+  { name, arguments: given = {} }: { readonly name: string; readonly arguments?: Json | undefined },
+): ToolCall => {
+  const target = tools.find(({ listed }) => listed.name === name)?.target;
+  switch (target?.kind) {
+    case undefined:
+      return { kind: 'unknown' };
+    case 'workflow': {
+      const { workflowId, trigger, input } = target;
+      return checked(input, given) ?? { kind: 'workflow', workflowId, trigger, event: given };
+    }
+    case 'action': {
+      const configured = configuredProps(target.action, given, accountsOf);
+      if ('failure' in configured) return { kind: 'failure', ...configured };
+      return { kind: 'action', componentId: target.action.componentId, props: configured.props };
+    }
+    case 'options':
+      return (
+        checked(OPTIONS_TOOL_LISTED.inputSchema, given) ?? optionsCall(tools, accountsOf, given as unknown as Asked)
+      );
+  }
+};
+
+const checked = (schema: Json, given: Json): ToolCall | undefined => {
+  const faults = argumentFaults(schema, given);
+  return faults.length === 0 ? undefined : invalid(faults.join('\n'));
+};
+
+const invalid = (message: string): ToolCall => ({ kind: 'failure', failure: { name: INVALID_ARGUMENTS, message } });
+
+/** Arguments that fit the schema of the tool for options. */
+interface Asked {
+  readonly tool: string;
+  readonly prop: string;
+  readonly query?: string;
+  readonly page?: number;
+  readonly prev_context?: unknown;
+  readonly arguments?: Json;
+}
+
+const optionsCall = (
+  tools: readonly Tool[],
+  accountsOf: AccountsOf,
+  { tool, prop: asked, query, page = 0, prev_context: prevContext, arguments: known = {} }: Asked,
+): ToolCall => {
+  const target = tools.find(({ listed }) => listed.name === tool)?.target;
+  if (target?.kind !== 'action') {
+    return invalid(`arguments.tool: ${told(tool)} is no tool whose arguments have values here: see the list of tools`);
+  }
+  const { action } = target;
+  const found = action.configurableProps.find(({ name }) => name === asked);
+  // Additional props are not among those of the component, and may have options too.
+  const isOpen = found ? isAsked(found, accountsOf) && hasRemoteOptions(found) : action.hasAdditionalProps;
+  if (!isOpen) {
+    return invalid(
+      `arguments.prop: the description of ${told(asked)} of ${told(tool)} does not name the tool ${OPTIONS_TOOL}`,
+    );
+  }
+  const configured = configuredProps(action, known, accountsOf);
+  if ('failure' in configured) return { kind: 'failure', ...configured };
+  return {
+    kind: 'options',
+    componentId: action.componentId,
+    prop: asked,
+    props: configured.props,
+    page,
+    ...(query === undefined ? {} : { query }),
+    ...(prevContext === undefined ? {} : { prevContext }),
+  };
+};
+
+const told = (text: string): string => JSON.stringify(text.slice(0, 100));
