@@ -13,6 +13,7 @@ import { registerRotateKey } from './rotate-key.js';
 import { showHintAfterError } from './usage.js';
 import { registerUser } from './user.js';
 import { registerVerify } from './verify.js';
+import { registerWorkflows } from './workflows/index.js';
 import { version } from '#libs/hosting/version.js';
 
 // A reader like \`head\` may close the pipe early, which is no failure of the command.
@@ -36,6 +37,7 @@ const commands = [
   registerRotateKey,
   registerUser,
   registerVerify,
+  registerWorkflows,
 ];
 for (const register of commands) register(program);
 showHintAfterError(program);

@@ -1,0 +1,11 @@
+import { type Command } from 'commander';
+import { registerValidate } from './validate.js';
+
+export const registerWorkflows = (program: Command): void => {
+  const workflows = program
+    .command('workflows')
+    .description('Workflows as files: a folder each, with workflow.yaml and the code of its steps.')
+    // A wrong command line is told apart from a workflow with errors.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+  registerValidate(workflows);
+};

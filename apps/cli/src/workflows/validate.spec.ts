@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { validated } from './validate.js';
+
+let dir = '';
+let file = '';
+beforeEach(() => {
+  dir = tempDir('workflows-validate');
+  mkdirSync(join(dir, 'orders'));
+  file = join(dir, 'orders/workflow.yaml');
+});
+afterEach(() => removeDir(dir));
+
+const json = (lines: readonly string[]): unknown => {
+  expect(lines).toHaveLength(1);
+  return JSON.parse(lines[0] ?? '');
+};
+
+describe('sluice workflows validate', () => {
+  it('names each valid workflow, and tells its warnings apart', async () => {
+    writeFileSync(file, 'steps: []\nstepps: []\n');
+    const warning = expect.objectContaining({ file, line: 2, column: 1, path: 'stepps', code: 'unknown_key' });
+    expect(await validated(dir, {})).toEqual({
+      exit: 0,
+      out: [`${file}: valid`],
+      err: [expect.stringContaining(`${file}:2:1: warning: stepps: `)],
+    });
+    const { exit, out, err } = await validated(dir, { json: true });
+    expect([exit, err]).toEqual([0, []]);
+    expect(json(out)).toEqual({ data: [{ file, id: null, external_id: 'orders' }], warnings: [warning] });
+    expect((await validated(dir, { strict: true })).exit).toBe(6);
+  });
+
+  it('ends with 6 and the place of each error', async () => {
+    writeFileSync(file, 'steps:\n  - namespace: 5\n    code: x\n');
+    const message = 'must be a text; got a number';
+    expect(await validated(dir, {})).toEqual({
+      exit: 6,
+      out: [],
+      err: [`${file}:2:5: steps[0].namespace: ${message}`, `sluice: 1 error in the workflows of ${dir}`],
+    });
+    const { exit, out, err } = await validated(dir, { json: true });
+    expect([exit, out]).toEqual([6, []]);
+    const error = { file, line: 2, column: 5, path: 'steps[0].namespace', code: 'type', message };
+    expect(json(err)).toEqual({
+      error: `1 error in the workflows of ${dir}`,
+      code: 'invalid_definition',
+      status: null,
+      details: { errors: [error] },
+      next: null,
+    });
+  });
+
+  it('refuses a folder without workflows, and one that is not there', async () => {
+    expect(await validated(dir, {})).toEqual({ exit: 2, out: [], err: [expect.stringContaining('has no workflow')] });
+    const { exit, err } = await validated(join(dir, 'none'), { json: true });
+    expect(exit).toBe(2);
+    expect(json(err)).toMatchObject({ code: 'usage', error: expect.stringContaining('ENOENT') });
+  });
+});
