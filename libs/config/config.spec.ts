@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { configReference, describeConfig, loadConfig, publicUrlOf, WrongSettings } from './config.js';
+import { configReference, describeConfig, loadConfig, publicUrlOf, unknownSettings, WrongSettings } from './config.js';
 import { SETTINGS } from './settings.js';
 
 const problems = (env: Record<string, string>): readonly string[] => {
@@ -260,6 +260,9 @@ describe('settings', () => {
       'SLUICE_PROT is no setting of this version and has no effect: did you mean SLUICE_PORT?',
     ]);
   });
+
+  it('are not the address of the server that commands ask', () =>
+    expect(unknownSettings({ SLUICE_URL: 'https://sluice.example' })).toEqual([]));
 
   it('are described without secrets', () => {
     const config = loadConfig({

@@ -124,11 +124,14 @@ const wrongKafkaSecurity = (config: Config): Contradiction[] => {
   });
 };
 
+/** Variables that only commands read which ask a server (docs/reference/workflows.md#files-server). */
+const OF_COMMANDS = ['SLUICE_URL'] as const;
+
 /** Returns a sentence for each unknown variable that looks like a setting, with the nearest known name. */
 export const unknownSettings = (env: Environment): string[] => {
   const known = Object.values<AnySetting>(SETTINGS).map(({ name }) => name);
   return Object.keys(env)
-    .filter((name) => name.startsWith('SLUICE_') && !known.some((each) => each === name))
+    .filter((name) => name.startsWith('SLUICE_') && ![...known, ...OF_COMMANDS].some((each) => each === name))
     .sort()
     .map((name) => {
       const [nearest = ''] = [...known].sort((a, b) => distance(name, a) - distance(name, b));

@@ -1,27 +1,25 @@
+import { CommandFailure } from './failure.js';
+
 /** What a command prints and how it ends (docs/reference/workflows.md#files-exits). */
 export interface Outcome {
-  readonly exit: 0 | 1 | 2 | 6;
+  readonly exit: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
   readonly out: readonly string[];
   readonly err: readonly string[];
 }
 
-export interface Failure {
-  readonly exit: Exclude<Outcome['exit'], 0>;
-  readonly code: string;
-  readonly message: string;
-  readonly details?: Readonly<Record<string, unknown>>;
-  /** Lines before the message, for people. */
-  readonly lines?: readonly string[];
-}
-
-/** An error leaves standard output empty. With `json` it is one line of JSON. */
-export const failed = ({ exit, code, message, details = {}, lines = [] }: Failure, json: boolean): Outcome => ({
-  exit,
-  out: [],
-  err: json
-    ? [JSON.stringify({ error: message, code, status: null, details, next: null })]
-    : [...lines, `sluice: ${message}`],
-});
+/** Resolves with what the command did. A CommandFailure leaves standard output empty; with `json` it is one line of JSON. */
+export const outcomeOf = async (json: boolean, act: () => Promise<Outcome>): Promise<Outcome> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    const { exit, code, status, message, details, lines } = error;
+    const told = json
+      ? [JSON.stringify({ error: message, code, status, details, next: null })]
+      : [...lines, `sluice: ${message}`];
+    return { exit, out: [], err: told };
+  }
+};
 
 export const finish = ({ exit, out, err }: Outcome): void => {
   for (const line of err) process.stderr.write(`${line}\n`);
