@@ -75,6 +75,14 @@ files:
     expect(compare({ steps: [] }, onServer(shown({ steps: [] }), false)).here).not.toContain('active');
   });
 
+  it('prints no token, also of a new workflow', () => {
+    const http = (token: string): JsonObject => ({ type: 'http', auth: { type: 'bearer', token } });
+    const { here } = compare({ triggers: [http('secret-token'), http('{{process.env.TOKEN}}')], steps: [] });
+    expect(here).not.toContain('secret');
+    expect(here).toContain('token: "********"');
+    expect(here).toContain('token: "{{process.env.TOKEN}}"');
+  });
+
   it('masks only what the server masks at the same place', () => {
     const step = (value: unknown): JsonObject => ({ steps: [{ namespace: 'x', uses: 'k', props: { a: [value] } }] });
     expect(compare(step('s'), onServer(shown(step('********')))).here).not.toContain('- s');

@@ -1,5 +1,5 @@
 import { type JsonObject } from '#libs/workflows/domain/check-shape.js';
-import { isObject, objectIn } from '#libs/workflows/domain/definition-rules.js';
+import { isObject, objectIn, textIn, triggersOf } from '#libs/workflows/domain/definition-rules.js';
 import { DEFINITION } from '#libs/workflows/domain/definition-shape.js';
 import { plainDefinition } from '#libs/workflows/domain/plain-definition.js';
 import { yamlOf } from '#libs/workflows/domain/yaml-of.js';
@@ -13,7 +13,8 @@ export interface WorkflowOnServer {
   readonly definition: JsonObject;
 }
 
-const MASK = '********';
+/** What a server shows in place of a secret. Sent back, it keeps the secret. */
+export const MASK = '********';
 
 /**
  * A workflow as it would be after a PUT, and as it is, as YAML in one form. A secret that the server shows as a mask is a
@@ -35,7 +36,7 @@ export const comparable = (
   const withActive = (each: JsonObject, value: unknown): JsonObject =>
     showsActive ? { ...each, settings: { active: value, ...objectIn(each, 'settings') } } : each;
   return {
-    here: textOf(withActive(masked(here, there?.definition) as JsonObject, active)),
+    here: textOf(withActive(masked(withoutTokens(here), there?.definition) as JsonObject, active)),
     there: there === undefined ? '' : textOf(withActive(there.definition, there.active)),
   };
 };
@@ -44,6 +45,16 @@ const textsOf = (definition: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(
     keys.flatMap((key) => (typeof definition[key] === 'string' ? [[key, definition[key]] as const] : [])),
   );
+
+/** A server shows no token, so none is printed either. The name of a variable is no secret. */
+const withoutTokens = (definition: JsonObject): JsonObject => {
+  const triggers = triggersOf(definition).map(([, trigger]) => {
+    const token = textIn(objectIn(trigger, 'auth'), 'token');
+    if (token === undefined || token.startsWith('{{')) return trigger;
+    return { ...trigger, auth: { ...objectIn(trigger, 'auth'), token: MASK } };
+  });
+  return triggers.length === 0 ? definition : { ...definition, triggers };
+};
 
 /** Replaces each value by the mask that stands at its place in the other. */
 const masked = (value: unknown, other: unknown): unknown => {

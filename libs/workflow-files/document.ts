@@ -39,6 +39,23 @@ export const readDocument = (text: string): ReadDocument => {
 export const placesIn = (text: string, paths: readonly Path[]): readonly (readonly [line: number, column: number])[] =>
   locate(text, paths);
 
+/** The path that `pathText` made a text of. A shortened key is no key of the document, so its place is that around it. */
+export const pathIn = (text: string): Path =>
+  [...text.matchAll(/\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g)].map(([, index, quoted, key = '']) => {
+    if (index !== undefined) return Number(index);
+    return quoted === undefined ? key : (JSON.parse(quoted) as string);
+  });
+
+/** The value at the text of a path. */
+export const valueAt = (document: unknown, text: string): unknown =>
+  pathIn(text).reduce<unknown>(
+    (value, part) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+        ? (value as Record<string | number, unknown>)[part]
+        : undefined,
+    document,
+  );
+
 const faulty = (code: string, message: string): ReadDocument => ({
   kind: 'faults',
   faults: [{ line: 1, column: 1, path: '', code, message }],

@@ -56,6 +56,7 @@ describe('workflows in a folder', () => {
     expect(workflows).toEqual([
       {
         file: join(root, 'top-tracks-p_1/workflow.yaml'),
+        text: IMPORTED,
         id: 'p_0123456789abcdefgh',
         externalId: 'top-tracks-p_1',
         definition: expect.objectContaining({ name: 'Top tracks', files: { 'answer/entry.js': CODE } }),

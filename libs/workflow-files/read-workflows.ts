@@ -5,7 +5,7 @@ import { MAX_FILES_BYTES } from '#libs/workflows/domain/definition-shape.js';
 import { type Fault, pathText } from '#libs/workflows/domain/findings.js';
 import { checkOffline, namedFiles } from './check-definition.js';
 import { codeBehind } from './code-files.js';
-import { type PlacedFault, placesIn, readDocument } from './document.js';
+import { pathIn, type PlacedFault, placesIn, readDocument } from './document.js';
 import { readFileIn, type WorkflowFolder, workflowFolders } from './folders.js';
 
 const STATE_FILE = '.workflow.state';
@@ -27,6 +27,7 @@ export const faultLine = ({ file, line, column, path: at, message }: FileFault, 
 export interface WorkflowInFolder {
   /** Path of the file with the definition. */
   readonly file: string;
+  readonly text: string;
   /** Id of the state file. */
   readonly id: string | undefined;
   readonly externalId: string;
@@ -85,7 +86,7 @@ const readWorkflow = async (root: string, folder: WorkflowFolder, strict: boolea
   const all = placed([...withoutSamePlace(faults, errors), ...(strict ? warnings : [])]);
   if (all.length > 0) return { faults: all, warnings: strict ? [] : placed(warnings) };
   return {
-    workflow: { file, id: state.id, externalId, definition },
+    workflow: { file, text: read.text, id: state.id, externalId, definition },
     faults: [],
     warnings: strict ? [] : placed(warnings),
   };
@@ -153,6 +154,17 @@ const twice = (workflows: readonly WorkflowInFolder[]): readonly FileFault[] => 
     });
   });
 };
+
+/** What a server finds in the definition, at its places in the file. The paths are texts. */
+export const placedAt = (
+  { file, text }: Pick<WorkflowInFolder, 'file' | 'text'>,
+  faults: readonly Pick<FileFault, 'path' | 'code' | 'message'>[],
+): readonly FileFault[] =>
+  placedIn(
+    file,
+    text,
+    faults.map((each) => ({ ...each, path: pathIn(each.path) })),
+  );
 
 const placedIn = (file: string, text: string, faults: readonly Fault[]): readonly FileFault[] => {
   const places = placesIn(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { version } from '#libs/hosting/version.js';
 import { CommandFailure } from './failure.js';
@@ -5,9 +6,11 @@ import { type Outcome } from './outcome.js';
 import { type Server } from './server.js';
 
 export interface Asked {
-  readonly method: 'GET';
+  readonly method: 'GET' | 'POST' | 'PUT';
   /** With a leading slash, and encoded. */
   readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
 }
 
 const TRIES = 4;
@@ -23,8 +26,10 @@ export const ask = async (
   pauseMs: (ms: number) => Promise<unknown> = setTimeout,
 ): Promise<unknown> => {
   const last = Date.now() + RETRY_MS;
+  // The same in each try.
+  const repeat = asked.method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
   for (let round = 1; ; round++) {
-    const answer = await answered(server, asked);
+    const answer = await answered(server, asked, repeat);
     if (answer.kind === 'answer' && answer.status < 300) return answer.body;
     const waitMs = answer.retryMs ?? 1_000 * 2 ** (round - 1);
     const isAgain = answer.kind === 'lost' || OVERLOADED.has(answer.status);
@@ -39,11 +44,21 @@ type Answer =
   | { readonly kind: 'lost'; readonly reason: string; readonly retryMs?: never }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: 0; readonly retryMs?: never };
 
-const answered = async ({ url, apiKey }: Server, { method, path }: Asked): Promise<Answer> => {
+const answered = async (
+  { url, apiKey }: Server,
+  { method, path, body }: Asked,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> => {
   try {
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${apiKey}`, 'user-agent': `sluice-cli/${version()}` },
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        authorization: `Bearer ${apiKey}`,
+        'user-agent': `sluice-cli/${version()}`,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       // Another server must not get the key.
       redirect: 'manual',
       signal: AbortSignal.timeout(REQUEST_MS),
@@ -96,13 +111,21 @@ const failureOf = ({ url }: Server, answer: Answer): CommandFailure => {
       message: `${url} answered ${status} in a way that a server of Sluice does not: check the address`,
     });
   return new CommandFailure({
-    exit: exitOf(status),
+    exit: REFUSED_CODES.has(code) ? 6 : exitOf(status),
     code,
     status,
     message: error,
     details: typeof details === 'object' && details !== null ? { ...details } : {},
   });
 };
+
+/** A component, a prop or a definition is refused, with 400. */
+const REFUSED_CODES: ReadonlySet<string> = new Set([
+  'invalid_component',
+  'invalid_prop',
+  'missing_prop',
+  'invalid_definition',
+]);
 
 const exitOf = (status: number): Exclude<Outcome['exit'], 0> => {
   switch (status) {

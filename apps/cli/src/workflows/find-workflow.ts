@@ -3,32 +3,53 @@ import { ask } from './api.js';
 import { CommandFailure } from './failure.js';
 import { type Server } from './server.js';
 
+export interface FoundWorkflow extends WorkflowOnServer {
+  readonly ownerId: string;
+  /** Another one after each change. */
+  readonly revision: number;
+}
+
 /** The workflow that a folder is, or undefined when the server has none (docs/reference/workflows.md#files-identity). */
 export const findWorkflow = async (
   server: Server,
   { id, externalId }: Pick<WorkflowInFolder, 'id' | 'externalId'>,
   workspaceId: string | undefined,
-): Promise<WorkflowOnServer | undefined> => {
+): Promise<FoundWorkflow | undefined> => {
   const byId = id === undefined ? undefined : await read(server, id, workspaceId);
   if (byId !== undefined && (workspaceId === undefined || byId.ownerId === workspaceId)) return byId;
   return read(server, `ext:${externalId}`, workspaceId);
 };
 
+/** Query of a request that names a workspace, if one is named. */
+export const inWorkspace = (workspaceId: string | undefined): string =>
+  workspaceId === undefined ? '' : `?workspace_id=${encodeURIComponent(workspaceId)}`;
+
 const read = async (
   server: Server,
   name: string,
   workspaceId: string | undefined,
-): Promise<(WorkflowOnServer & { readonly ownerId: string }) | undefined> => {
-  const query = workspaceId === undefined ? '' : `?workspace_id=${encodeURIComponent(workspaceId)}`;
+): Promise<FoundWorkflow | undefined> => {
+  const path = `/v1/workflows/${encodeURIComponent(name)}${inWorkspace(workspaceId)}`;
   try {
-    const body = await ask(server, { method: 'GET', path: `/v1/workflows/${encodeURIComponent(name)}${query}` });
-    const { id, active, owner_id: ownerId, definition } = (body as { readonly data: Record<string, unknown> }).data;
-    if (typeof id === 'string' && typeof active === 'boolean' && typeof ownerId === 'string' && isObject(definition))
-      return { id, active, ownerId, definition };
+    return workflowIn(server, await ask(server, { method: 'GET', path }));
   } catch (error) {
     if (error instanceof CommandFailure && error.code === 'workflow_not_found') return undefined;
     throw error;
   }
+};
+
+/** The workflow of an answer. */
+export const workflowIn = (server: Server, body: unknown): FoundWorkflow => {
+  const { data } = isObject(body) ? body : {};
+  const { id, active, owner_id: ownerId, revision, definition } = isObject(data) ? data : {};
+  if (
+    typeof id === 'string' &&
+    typeof active === 'boolean' &&
+    typeof ownerId === 'string' &&
+    typeof revision === 'number' &&
+    isObject(definition)
+  )
+    return { id, active, ownerId, revision, definition };
   throw new CommandFailure({
     exit: 1,
     code: 'unexpected_answer',

@@ -1,4 +1,5 @@
 import { type Command } from 'commander';
+import { registerApply } from './apply.js';
 import { registerDiff } from './diff.js';
 import { registerValidate } from './validate.js';
 
@@ -8,6 +9,7 @@ export const registerWorkflows = (program: Command): void => {
     .description('Workflows as files: a folder each, with workflow.yaml and the code of its steps.')
     // A wrong command line is told apart from a workflow with errors.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+  registerApply(workflows);
   registerDiff(workflows);
   registerValidate(workflows);
 };

@@ -1,0 +1,171 @@
+import { type Command } from 'commander';
+import { comparable, faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
+import { ask } from './api.js';
+import { checkOnServer, faultsIn } from './check-on-server.js';
+import { CommandFailure } from './failure.js';
+import { findWorkflow, type FoundWorkflow, inWorkspace, workflowIn } from './find-workflow.js';
+import { finish, type Outcome, outcomeOf } from './outcome.js';
+import { type Given, givenHere, type Server, serverOf } from './server.js';
+import { invalidWorkflows, validFolder, warningLines, warningsBeside } from './valid-folder.js';
+
+export interface ApplyOptions {
+  readonly strict?: boolean;
+  readonly json?: boolean;
+  readonly url?: string;
+  readonly workspace?: string;
+  readonly set?: string;
+  readonly dryRun?: boolean;
+}
+
+export const registerApply = (workflows: Command): void => {
+  workflows
+    .command('apply')
+    .description(
+      'Deploys the workflows in a folder to a server: all of them, or none when one has errors. Workflows that the ' +
+        'folder lacks stay. Writes no file. SLUICE_API_KEY is the key, and SLUICE_URL the server.',
+    )
+    .argument('<dir>', 'folder with workflows')
+    .option('--dry-run', 'tell what would be done, and do nothing')
+    .option('--set <name>', 'name of the set of workflows, for managed_by', 'default')
+    .option('--strict', 'take warnings for errors')
+    .option('--url <address>', 'address of the server (default: SLUICE_URL, or http://127.0.0.1:3000)')
+    .option('--workspace <id>', 'workspace of the workflows, when you have several')
+    .option('--json', 'print JSON')
+    .action(async (dir: string, options: ApplyOptions) => {
+      finish(await applied(dir, options));
+    });
+};
+
+type State = 'created' | 'updated' | 'unchanged';
+
+interface Applied {
+  readonly file: string;
+  readonly id: string | null;
+  readonly state: State;
+}
+
+interface Pair {
+  readonly workflow: WorkflowInFolder;
+  readonly found: FoundWorkflow | undefined;
+  readonly state: State;
+}
+
+export const applied = (dir: string, options: ApplyOptions, given: Given = givenHere): Promise<Outcome> => {
+  const { strict = false, json = false, workspace, dryRun = false, set = 'default' } = options;
+  return outcomeOf(json, async () => {
+    if (!SET.test(set)) throw wrongSet(set);
+    const folder = await validFolder(dir, strict);
+    const server = serverOf(given, options.url);
+    const pairs: Pair[] = [];
+    for (const workflow of folder.workflows)
+      pairs.push(await compared(workflow, await findWorkflow(server, workflow, workspace)));
+    const warnings = [...folder.warnings, ...(await checkedAll(server, dir, pairs, { strict, workspace }))];
+    const body = { managed_by: `files:${set}`, ...(strict ? { strict } : {}) };
+    const { done, failure } = dryRun
+      ? { done: pairs.map(({ workflow: { file }, found, state }) => ({ file, id: found?.id ?? null, state })) }
+      : await putAll(server, pairs, body, workspace);
+    return told({ done, failure, warnings, json, dryRun });
+  });
+};
+
+/** `managed_by` has at most 255 characters. */
+const SET = /^[A-Za-z0-9._/-]{1,200}$/;
+
+const wrongSet = (set: string): CommandFailure =>
+  new CommandFailure({
+    exit: 2,
+    code: 'usage',
+    message: `--set must be 1 to 200 of A-Za-z0-9._/-; got ${JSON.stringify(set.slice(0, 100))}`,
+  });
+
+const compared = (workflow: WorkflowInFolder, found: FoundWorkflow | undefined): Promise<Pair> => {
+  const { here, there } = comparable(workflow, found);
+  const state = found === undefined ? 'created' : here === there ? 'unchanged' : 'updated';
+  return Promise.resolve({ workflow, found, state });
+};
+
+/** Checks what would change before anything does. Resolves with the warnings. */
+const checkedAll = async (
+  server: Server,
+  dir: string,
+  pairs: readonly Pair[],
+  options: { readonly strict: boolean; readonly workspace: string | undefined },
+): Promise<readonly FileFault[]> => {
+  const faults: FileFault[] = [];
+  const warnings: FileFault[] = [];
+  for (const { workflow, found, state } of pairs) {
+    if (state === 'unchanged') continue;
+    const checked = await checkOnServer(server, workflow, found, options);
+    faults.push(...checked.faults);
+    warnings.push(...checked.warnings);
+  }
+  if (faults.length > 0) throw invalidWorkflows(dir, faults, warnings);
+  return warnings;
+};
+
+/** Ends with the first failure. What was done before it stays. */
+const putAll = async (
+  server: Server,
+  pairs: readonly Pair[],
+  beside: Readonly<Record<string, unknown>>,
+  workspace: string | undefined,
+): Promise<{ readonly done: readonly Applied[]; readonly failure?: CommandFailure }> => {
+  const done: Applied[] = [];
+  for (const { workflow, found } of pairs) {
+    const name = found?.id ?? `ext:${workflow.externalId}`;
+    const path = `/v1/workflows/${encodeURIComponent(name)}${inWorkspace(workspace)}`;
+    try {
+      // Also what seems to be equal, because a secret may have changed.
+      const answer = await ask(server, { method: 'PUT', path, body: { ...workflow.definition, ...beside } });
+      const { id, revision } = workflowIn(server, answer);
+      const state = found === undefined ? 'created' : found.revision === revision ? 'unchanged' : 'updated';
+      done.push({ file: workflow.file, id, state });
+    } catch (error) {
+      if (error instanceof CommandFailure) return { done, failure: inFile(workflow, error) };
+      throw error;
+    }
+  }
+  return { done };
+};
+
+/** Errors in the definition, such as of its code, are told at their places. */
+const inFile = (workflow: WorkflowInFolder, failure: CommandFailure): CommandFailure => {
+  const { exit, code, status, details, message } = failure;
+  const errors = code === 'invalid_definition' ? placedAt(workflow, faultsIn(failure)) : [];
+  if (errors.length === 0)
+    return new CommandFailure({ exit, code, status, details, message: `${workflow.file}: ${message}` });
+  const lines = errors.map((each) => faultLine(each));
+  return new CommandFailure({
+    exit,
+    code,
+    status,
+    lines,
+    details: { errors },
+    message: `${workflow.file} was refused`,
+  });
+};
+
+interface ToTell {
+  readonly done: readonly Applied[];
+  readonly failure?: CommandFailure | undefined;
+  readonly warnings: readonly FileFault[];
+  readonly json: boolean;
+  readonly dryRun: boolean;
+}
+
+const told = ({ done, failure, warnings, json, dryRun }: ToTell): Outcome => {
+  if (failure && done.length === 0) throw failure;
+  const exit = failure?.exit ?? 0;
+  const failed = failure && { error: failure.message, code: failure.code, status: failure.status };
+  const err = failure ? [...failure.lines, `sluice: ${failure.message}. The workflows after it were not sent.`] : [];
+  if (json) {
+    const document = { data: done, ...warningsBeside(warnings), ...(failed ? { failed } : {}) };
+    return { exit, out: [JSON.stringify(document)], err: [] };
+  }
+  const would = dryRun ? 'would be ' : '';
+  return {
+    exit,
+    out: done.map(({ file, state }) => `${file}: ${would}${state}`),
+    err: [...warningLines(warnings), ...err],
+  };
+};
