@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { CLI, runNode } from '#test/harness/command-line.js';
+import { useInstance } from '#test/harness/instance.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+
+const { server } = useInstance();
+const dir = tempDir('workflow-files');
+afterAll(() => removeDir(dir));
+
+const write = (name: string, text: string): void => {
+  mkdirSync(dirname(join(dir, name)), { recursive: true });
+  writeFileSync(join(dir, name), text);
+};
+/** The end and the output of a command, without the path of the folder. */
+const sluice = async (...args: readonly string[]) => {
+  const env = { PATH: process.env.PATH, SLUICE_API_KEY: server.apiKey, SLUICE_URL: server.url };
+  const { status, stdout, stderr } = await runNode([CLI, 'workflows', ...args, dir], env, dir);
+  const lines = (text: string): readonly string[] =>
+    text
+      .replaceAll(`${dir}/`, '')
+      .split('\n')
+      .filter((line) => line !== '');
+  return { status, stdout: lines(stdout), stderr: lines(stderr) };
+};
+
+describe('workflows in a folder', () => {
+  it('are validated, applied, compared and applied again', async () => {
+    write(
+      'orders/workflow.yaml',
+      `schema: workflow/2022.04
+name: Orders
+settings:
+  error_notification: true
+  timeout_seconds: 20
+triggers:
+  - type: http
+    auth:
+      type: bearer
+      token: a-long-secret-token
+steps:
+  - namespace: answer
+    runtime: nodejs18.x
+    uses: "./answer/entry.js"
+`,
+    );
+    write('orders/answer/entry.js', "import { one } from './one.mjs';\nexport default { run: () => one };\n");
+    write('orders/answer/one.mjs', 'export const one = 1;\n');
+    write('shop/b/workflow.yaml', 'steps:\n  - namespace: x\n    code: export default { run() {} };\n');
+
+    expect(await sluice('validate')).toMatchObject({ status: 0, stderr: [] });
+    const added = await sluice('diff');
+    expect(added.status).toBe(1);
+    expect(added.stdout).toContain('+name: shop/b');
+    expect(added.stdout.join()).not.toContain('secret');
+    const created = ['orders/workflow.yaml: created', 'shop/b/workflow.yaml: created'];
+    expect(await sluice('apply')).toEqual({ status: 0, stdout: created, stderr: [] });
+    expect(await sluice('diff')).toEqual({ status: 0, stdout: [], stderr: [] });
+    const unchanged = ['orders/workflow.yaml: unchanged', 'shop/b/workflow.yaml: unchanged'];
+    expect(await sluice('apply')).toEqual({ status: 0, stdout: unchanged, stderr: [] });
+
+    write('orders/answer/one.mjs', 'export const one = 2;\n');
+    const changed = await sluice('diff');
+    expect(changed.status).toBe(1);
+    expect(changed.stdout).toContain('+    export const one = 2;');
+    expect((await sluice('apply')).stdout).toEqual(['orders/workflow.yaml: updated', unchanged[1]]);
+  }, 240_000);
+
+  it('are refused with the place of each error', async () => {
+    write('shop/b/workflow.yaml', 'steps:\n  - namespace: 5x\n    code: export default { run() {} };\n');
+    const invalid = await sluice('validate');
+    expect(invalid).toMatchObject({ status: 6, stdout: [] });
+    expect(invalid.stderr[0]).toMatch(/^shop\/b\/workflow\.yaml:2:5: steps\[0\]\.namespace: must match/);
+    write('shop/b/workflow.yaml', 'steps:\n  - namespace: x\n    uses: no-such-component\n');
+    const unresolved = await sluice('apply');
+    expect(unresolved).toMatchObject({ status: 6, stdout: [] });
+    expect(unresolved.stderr[0]).toMatch(/^shop\/b\/workflow\.yaml:3:5: steps\[0\]\.uses: could not resolve/);
+    write('shop/b/workflow.yaml', 'steps:\n  - namespace: x\n    code: export default {\n');
+    const unbuilt = await sluice('apply');
+    expect(unbuilt.status).toBe(6);
+    expect(unbuilt.stderr[0]).toMatch(/^shop\/b\/workflow\.yaml:3:5: steps\[0\]\.code: the code cannot be compiled/);
+  }, 120_000);
+});
