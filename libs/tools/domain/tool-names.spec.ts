@@ -60,7 +60,10 @@ describe('names of tools', () => {
   });
 
   it('leaves the name to the older of two workflows', () => {
-    expect(toolNames([workflow('report', 9), workflow('report', 5)])).toEqual([`report_${digest('report')}`, 'report']);
+    expect(toolNames([workflow('report', 9, 'p_a'), workflow('report', 5, 'p_b')])).toEqual([
+      `report_${digest('report')}`,
+      'report',
+    ]);
   });
 
   it('leaves the name to the smaller id of two workflows of one time', () => {
