@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GoldenEvents, type GoldenName } from '#libs/kernel/testing/golden-events.js';
-import { bulkReplay, type BulkReplayEvent } from './bulk/bulk-replay.js';
+import { bulkReplay } from './bulk/bulk-replay.js';
+import { type BulkReplayEvent } from './published.js';
 import { workflowHistoryContext } from './context.js';
 
 const golden = new GoldenEvents(workflowHistoryContext);

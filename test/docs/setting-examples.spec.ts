@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { type Environment, loadConfig, SETTINGS, unknownSettings, WrongSettings } from '#libs/config/index.js';
 import { settingExamples, settingNames } from './setting-examples.js';
 
-/** Read by the image's own script and by the tests, not by the programs. */
-const OTHERS = /^SLUICE_TEST_/;
+/** Read by the tests, and by the commands that ask a server, and not by the server. */
+const OTHERS = /^SLUICE_(?:TEST_|URL$)/;
 
 const problemsOf = (env: Environment): readonly string[] => {
   try {

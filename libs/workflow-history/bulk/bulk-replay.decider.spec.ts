@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { history } from '#libs/kernel/testing/recorded.js';
 import { given } from '#libs/kernel/testing/decider-specification.js';
-import { bulkReplay, type BulkReplayEvent, type BulkReplayRequest } from './bulk-replay.js';
+import { bulkReplay } from './bulk-replay.js';
+import { type BulkReplayEvent, type BulkReplayRequest } from '../published.js';
 import { BulkReplaysView } from './bulk-replays-view.js';
 
 const request: BulkReplayRequest = {

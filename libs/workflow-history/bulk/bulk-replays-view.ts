@@ -1,7 +1,8 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { type Actor, idOf, type RecordedEvent, streamName } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
-import { bulkReplay, type BulkReplayEvent, type StartedBulkReplay } from './bulk-replay.js';
+import { bulkReplay, type StartedBulkReplay } from './bulk-replay.js';
+import { type BulkReplayEvent } from '../published.js';
 
 export interface KnownBulkReplay {
   readonly id: string;

@@ -12,7 +12,8 @@ import { repeatedRunId } from '#libs/stream-log/invocations.js';
 import { type RunnableWorkflows, type WorkflowInvokes } from '../ports.js';
 import { beginReplay } from '../replay-run/begin-replay.js';
 import { type RunHistory } from '../run-history.js';
-import { bulkReplay, type BulkReplayCommand, type BulkReplayProgress } from './bulk-replay.js';
+import { bulkReplay, type BulkReplayCommand } from './bulk-replay.js';
+import { type BulkReplayProgress } from '../published.js';
 import { type BulkReplaysView, type KnownBulkReplay } from './bulk-replays-view.js';
 
 export interface BulkReplayPorts {

@@ -13,7 +13,8 @@ import { BULK_REPLAYS, RUN_HISTORY, type ShownStep, type ShownWorkflow } from '.
 import { beginReplay } from '../replay-run/begin-replay.js';
 import { type ListedRun, type RunHistory } from '../run-history.js';
 import { ShownRuns } from '../shown-runs.js';
-import { bulkReplay, type BulkReplayRequest, ID_PREFIX } from './bulk-replay.js';
+import { bulkReplay, ID_PREFIX } from './bulk-replay.js';
+import { type BulkReplayRequest } from '../published.js';
 import { type BulkReplaysView } from './bulk-replays-view.js';
 import { type RunSelector, selectedRuns } from './run-selector.js';
 
