@@ -84,7 +84,9 @@ export class AskedProcess {
     return outcome;
   }
 
+  /** It takes no question from here on, although its end is heard of later. */
   kill(): void {
+    this.over = true;
     this.child.kill();
   }
 }
