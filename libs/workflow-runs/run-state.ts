@@ -16,6 +16,7 @@ import { heardOf, type StepOutcome } from './step-outcome.js';
 
 export { PARTS } from './run-parts.js';
 
+export const ENDED_STATUSES = ['succeeded', 'exited', 'failed', 'cancelled'] as const;
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'succeeded' | 'exited' | 'failed' | 'cancelled';
 
 /** The execution that runs, or that the run waits after. */

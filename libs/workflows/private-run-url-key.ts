@@ -1,7 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type Clock } from '#libs/kernel/clock.js';
-import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { newCommandId, newId } from '#libs/kernel/ids.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { newId } from '#libs/kernel/ids.js';
+import { systemContext } from '#libs/kernel/system-context.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { RUN_URL_KEY, runUrlKeyDecider } from './domain/run-url-key.js';
 import { type RunUrlKeyView } from './run-url-key-view.js';
@@ -41,19 +42,8 @@ const made = async ({ vault, handleCommand, clock }: RunUrlKeyDependencies): Pro
   const secretRef = newId('sec', now);
   await vault.put(secretRef, NO_WORKSPACE, privateKey.toString('base64'));
   const created = { secretRef, publicKey: publicKey.toString('base64'), createdAt: now };
-  const { state } = await handleCommand(runUrlKeyDecider, RUN_URL_KEY, created, systemContext());
+  const { state } = await handleCommand(runUrlKeyDecider, RUN_URL_KEY, created, systemContext(NO_WORKSPACE));
   if (state === undefined || state.secretRef === secretRef) return secretRef;
   await vault.delete(secretRef);
   return state.secretRef;
-};
-
-const systemContext = (): CommandContext => {
-  const commandId = newCommandId();
-  return {
-    commandId,
-    correlationId: commandId,
-    causationId: commandId,
-    actor: { userId: 'system', apiKeyId: null },
-    workspaceId: NO_WORKSPACE,
-  };
 };

@@ -2,8 +2,8 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, ICommandHandler } from '@nestjs/cqrs';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { newCommandId } from '#libs/kernel/ids.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
+import { systemContext } from '#libs/kernel/system-context.js';
 import { CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
 import { webhook } from '../domain/webhook.js';
 
@@ -22,16 +22,9 @@ export class DisableWebhook extends Command<void> {
 export const disableWebhook =
   (handleCommand: HandleCommand, clock: Clock) =>
   async (webhookId: string, workspaceId: string, reason: string): Promise<void> => {
-    const commandId = newCommandId();
-    const context: CommandContext = {
-      commandId,
-      correlationId: commandId,
-      causationId: commandId,
-      actor: { userId: 'system', apiKeyId: null },
-      workspaceId,
-    };
+    const command = { type: 'disable', reason, now: clock.now() } as const;
     try {
-      await handleCommand(webhook, webhookId, { type: 'disable', reason, now: clock.now() }, context);
+      await handleCommand(webhook, webhookId, command, systemContext(workspaceId));
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'webhook.not_found') throw error;
     }

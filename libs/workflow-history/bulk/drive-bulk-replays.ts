@@ -5,9 +5,9 @@ import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
-import { newCommandId } from '#libs/kernel/ids.js';
+import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type RunningWork } from '#libs/kernel/leased-work.js';
+import { systemContext } from '#libs/kernel/system-context.js';
 import { repeatedRunId } from '#libs/stream-log/invocations.js';
 import { type RunnableWorkflows, type WorkflowInvokes } from '../ports.js';
 import { beginReplay } from '../replay-run/begin-replay.js';
@@ -177,18 +177,6 @@ class DrivenReplay {
   }
 
   private async decide(command: BulkReplayCommand): Promise<void> {
-    await this.ports.handleCommand(bulkReplay, this.known.id, command, contextIn(this.known.workspaceId));
+    await this.ports.handleCommand(bulkReplay, this.known.id, command, systemContext(this.known.workspaceId));
   }
 }
-
-/** The server itself acts, for the user who started the bulk replay. */
-const contextIn = (workspaceId: string): CommandContext => {
-  const commandId = newCommandId();
-  return {
-    commandId,
-    correlationId: commandId,
-    causationId: commandId,
-    actor: { userId: 'system', apiKeyId: null },
-    workspaceId,
-  };
-};

@@ -8,7 +8,7 @@ import { type CommandContext, type HandleCommand } from '#libs/kernel/handle-com
 import { derivedId, newId } from '#libs/kernel/ids.js';
 import { mustHaveRoom } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, HANDLE_COMMAND } from '#libs/kernel/tokens.js';
-import { originOf } from '#libs/workflow-runs/run-state.js';
+import { ENDED_STATUSES, originOf } from '#libs/workflow-runs/run-state.js';
 import { BULK_REPLAYS, RUN_HISTORY, type ShownStep, type ShownWorkflow } from '../ports.js';
 import { beginReplay } from '../replay-run/begin-replay.js';
 import { type ListedRun, type RunHistory } from '../run-history.js';
@@ -86,8 +86,7 @@ export class StartBulkReplayHandler implements ICommandHandler<StartBulkReplay> 
       return known;
     };
     const found: { readonly id: string; readonly arrivedAt: number }[] = [];
-    const ended = ['succeeded', 'exited', 'failed', 'cancelled'] as const;
-    for await (const run of selectedRuns(this.history, workflow.id, selector, ended)) {
+    for await (const run of selectedRuns(this.history, workflow.id, selector, ENDED_STATUSES)) {
       const { begins } = await beginReplay(stepsOf, run, workflow, { from, version, event: null, by: context.actor });
       if (!('refused' in begins)) found.push({ id: run.id, arrivedAt: arrivedAt(run) });
     }

@@ -1,7 +1,6 @@
 import { IsIn, IsOptional, IsString, Length } from 'class-validator';
 import { Meaning } from '#libs/http/meaning.js';
-
-const VERSIONS = ['current', 'same', 'draft'] as const;
+import { REPLAY_VERSIONS, type ReplayVersion } from './begin-replay.js';
 
 export class ReplayRunDto {
   @Meaning('Where the replay begins: `start` (the default), `failed`, or the namespace of a step')
@@ -13,6 +12,6 @@ export class ReplayRunDto {
     'Version that it runs: `current` (the default) is the deployed one, `same` that of the run, `draft` the draft, as a test',
   )
   @IsOptional()
-  @IsIn(VERSIONS)
-  version?: (typeof VERSIONS)[number];
+  @IsIn(REPLAY_VERSIONS)
+  version?: ReplayVersion;
 }

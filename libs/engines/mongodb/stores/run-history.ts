@@ -4,7 +4,7 @@ import { pause } from '#libs/async/pause.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
 import { type SendOutcome } from '#libs/stream-log/message-records.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
-import { PARTS, type RunHead, type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
+import { ENDED_STATUSES, PARTS, type RunHead, type RunState, type RunStatus } from '#libs/workflow-runs/run-state.js';
 import {
   applyChanges,
   fieldsOf,
@@ -68,7 +68,6 @@ interface TextDocument {
 type Listed = Pick<RunDocument, '_id' | 'workflow' | 'workspace' | 'version' | 'place' | 'head' | 'origin' | 'end'>;
 const LISTED = { workflow: 1, workspace: 1, version: 1, place: 1, head: 1, origin: 1, end: 1 } as const;
 const STORED = { ...LISTED, summaries: 1 } as const;
-const ENDED: readonly RunStatus[] = ['succeeded', 'exited', 'failed', 'cancelled'];
 /** Names of the outcomes of steps. */
 const OUTCOMES = /^step\//;
 /** A writer that died between a text and its run leaves them so until the change is applied again. */
@@ -222,7 +221,7 @@ export class MongoRunHistory implements RunHistory {
     const sum = { $group: { _id: null, bytes: { $sum: '$bytes' } } };
     const [all] = await this.runs.aggregate<{ bytes: number }>([{ $match: { workspace } }, sum]).toArray();
     if (!all || all.bytes <= bytes) return [];
-    const found = this.runs.find({ workspace, state: { $in: ENDED } }, { projection: { bytes: 1 } });
+    const found = this.runs.find({ workspace, state: { $in: ENDED_STATUSES } }, { projection: { bytes: 1 } });
     const oldest = await found.sort({ place: 1 }).limit(limit).toArray();
     return firstOf(
       oldest.map(({ _id: id, bytes: size }) => ({ id, bytes: size })),
