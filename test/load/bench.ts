@@ -21,6 +21,7 @@ interface Options extends Omit<Plan, 'roles' | 'targets' | 'scenarios'> {
   readonly deployment: 'embedded' | 'roles';
   readonly copies: Partial<Readonly<Record<RoleName, number>>>;
   readonly emitters: number;
+  readonly steps?: number;
   readonly sandboxes?: number;
   readonly kafkaHeap: number;
   readonly kafkaFlush: boolean;
@@ -76,6 +77,7 @@ const given = new Command('bench')
   )
   .option('--copies <role=n,…>', 'processes of a role', copiesOf, {})
   .option('--emitters <n>', 'of the roles: sources that the load is spread over, each with a webhook', number, 1)
+  .option('--steps <n>', 'of the roles: workflows of so many steps in the place of sources', number)
   .option('--sandboxes <n>', 'of the roles: processes of a runner (default: 50, or one for each source)', number)
   .option('--kafka-heap <MB>', 'of the broker', number, 512)
   .addOption(
@@ -93,7 +95,7 @@ const given = new Command('bench')
 /** Start-up by npm, engine and routing apply to the embedded product only. */
 const ROLES_DEFAULTS: readonly Scenario[] = ['steady', 'saturation', 'memory', 'sources'];
 
-const { deployment, copies, emitters, kafkaHeap, kafkaFlush, sandboxes } = given;
+const { deployment, copies, emitters, steps, kafkaHeap, kafkaFlush, sandboxes } = given;
 const kafkaBrokers = given.kafkaBrokers === '3' ? 3 : 1;
 const hasRoles = deployment === 'roles';
 const out = given.out ?? join('docs/performance/results', `${today}${hasRoles ? '-roles' : ''}.md`);
@@ -101,7 +103,7 @@ const plan: Plan = {
   ...given,
   targets: given.targets ?? (hasRoles ? ['floor', 'Sluice', 'roles'] : ['floor', 'Sluice']),
   scenarios: given.scenarios ?? (hasRoles ? ROLES_DEFAULTS : DEFAULTS),
-  roles: { copies, emitters, sandboxes, kafkaHeapMb: kafkaHeap, kafkaFlush, kafkaBrokers },
+  roles: { copies, emitters, steps, sandboxes, kafkaHeapMb: kafkaHeap, kafkaFlush, kafkaBrokers },
 };
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -127,13 +127,13 @@ const loadSection = (title: string, all: readonly Figures[]): string[] => {
 
 const rolesPreface = ({ targets, roles }: Plan): string[] => {
   if (!targets.includes('roles')) return [];
-  const { copies, emitters, kafkaHeapMb, kafkaFlush, kafkaBrokers = 1 } = roles;
+  const { copies, emitters, steps, kafkaHeapMb, kafkaFlush, kafkaBrokers = 1 } = roles;
   const more = Object.entries(copies).map(([role, count]) => `${count} × ${role}`);
   return [
     '`Sluice` is the standalone server on the embedded engines; `roles` a process a role on Kafka (real), FerretDB on ' +
       'SQLite (instead of MongoDB) and EventStoreDB, all on the same machine as load, sink and floor. ' +
       `${more.length === 0 ? 'One process a role' : `${more.join(', ')}, one of each other role`}; ` +
-      `${emitters} source${emitters === 1 ? '' : 's'}, each with a webhook of its own; at most ${sandboxesOf(roles)} sandboxes a runner; ${kafkaBrokers === 3 ? 'three brokers, three copies of each topic, each broker' : 'broker'} with ${kafkaHeapMb} MB heap, appends ` +
+      `${emitters} ${steps === undefined ? 'source' : `${steps}-step workflow`}${emitters === 1 ? '' : 's'}, each with a webhook of its own; at most ${sandboxesOf(roles)} sandboxes a runner; ${kafkaBrokers === 3 ? 'three brokers, three copies of each topic, each broker' : 'broker'} with ${kafkaHeapMb} MB heap, appends ` +
       `${kafkaFlush ? 'wait for the disk (as docker-compose.yml has it for one broker)' : 'do not wait for the disk'}. ` +
       'Roles were measured after the others, alone on the machine, after a load of 15 s that is not counted.',
     '',

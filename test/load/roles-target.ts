@@ -6,12 +6,14 @@ import { inParallel } from './many-sources.js';
 import { startEngineProcesses, type EngineOptions, type EngineProcesses } from './engine-processes.js';
 import { cpuSince, usageOf, type Part, type PartUsage } from './part-usage.js';
 import { storeTotals, type Stores } from './store-figures.js';
-import { RELAY_COMPONENT, type Installation, type ServingTarget } from './targets.js';
+import { createWorkflow, RELAY_COMPONENT, type Installation, type ServingTarget } from './targets.js';
 
 export interface RolesOptions extends EngineOptions {
   readonly copies: Partial<Readonly<Record<RoleName, number>>>;
   /** Number of sources, each with its own webhook. One source is one lane, so copies need several. */
   readonly emitters: number;
+  /** Workflows of so many steps in the place of sources. */
+  readonly steps?: number | undefined;
   /** Sandbox processes of a runner. By default each source keeps its own; with fewer, their starts are measured too. */
   readonly sandboxes?: number | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -77,7 +79,7 @@ export const openRoles = async (options: RolesOptions): Promise<RunningRoles> =>
 export const startRoles = async (sinkUrl: string, options: RolesOptions): Promise<RolesTarget> => {
   const { deployment, engines, api, parts, close } = await openRoles(options);
   try {
-    const paths = await deploySources(deployment, api, options.emitters, sinkUrl);
+    const paths = await deployEmitters(deployment, api, options, sinkUrl);
     const ingress = deployment.processes.ingress.map(({ url }) => url);
     return {
       name: 'roles',
@@ -114,21 +116,26 @@ const storesOf = ({ settings }: Deployment, engines: EngineProcesses): Stores =>
   mongo: settings.SLUICE_MONGO_URL ?? '',
 });
 
-const deploySources = async (
+const deployEmitters = async (
   deployment: Deployment,
   api: ApiClient,
-  count: number,
+  { emitters, steps }: RolesOptions,
   sinkUrl: string,
 ): Promise<readonly string[]> => {
   const component = await api.createComponent(RELAY_COMPONENT);
+  const create = async (): Promise<{ readonly id: string; readonly url: string }> => {
+    if (steps !== undefined) return createWorkflow(api, steps);
+    const source = await api.createSource({ component_id: component.id });
+    return { id: source.id, url: endpointOf(deployment, source) };
+  };
   const paths: string[] = [];
   const deploy = async (): Promise<void> => {
-    const source = await api.createSource({ component_id: component.id });
+    const emitter = await create();
     const webhook = await api.createWebhook(sinkUrl);
-    await api.subscribe(source.id, webhook.id);
-    paths.push(endpointOf(deployment, source).slice(deployment.url.length));
+    await api.subscribe(emitter.id, webhook.id);
+    paths.push(new URL(emitter.url).pathname);
   };
-  await inParallel(count, deploy, AT_ONCE);
+  await inParallel(emitters, deploy, AT_ONCE);
   return paths;
 };
 

@@ -93,19 +93,24 @@ interface Workflow {
   readonly triggers: readonly { readonly endpoint_url: string }[];
 }
 
-/** Starts a fresh server with one workflow of small code steps. The last step answers the caller, and emits the event. */
+/** Starts a fresh server with one workflow of small code steps. */
 export const startWorkflow = (sinkUrl: string, name: WorkflowTarget): Promise<ServingTarget> =>
-  startServing(name, sinkUrl, undefined, async ({ api }) => {
-    const count = name === 'workflow-1' ? 1 : 10;
-    const steps = Array.from({ length: count }, (_, n) => {
-      const last = `$.send.emit({ raw_event: steps.trigger.event.body }); $.respond({ status: 200, body: 'ok' });`;
-      const body = n + 1 === count ? last : `return ${n};`;
-      return { namespace: `step_${n}`, code: `export default { run({ steps, $ }) { ${body} } }` };
-    });
-    const body = { name, triggers: [{ type: 'http', response: 'custom' }], steps };
-    const { data } = await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body });
-    return { id: data.id, url: data.triggers[0]?.endpoint_url ?? '' };
-  });
+  startServing(name, sinkUrl, undefined, ({ api }) => createWorkflow(api, name === 'workflow-1' ? 1 : 10));
+
+/** A workflow of small code steps, and its endpoint. The last step answers the caller, and emits the event. */
+export const createWorkflow = async (api: ApiClient, steps: number): Promise<{ id: string; url: string }> => {
+  const code = (n: number): string => {
+    const last = `$.send.emit({ raw_event: steps.trigger.event.body }); $.respond({ status: 200, body: 'ok' });`;
+    return `export default { run({ steps, $ }) { ${n + 1 === steps ? last : `return ${n};`} } }`;
+  };
+  const body = {
+    name: `workflow-${steps}`,
+    triggers: [{ type: 'http', response: 'custom' }],
+    steps: Array.from({ length: steps }, (_, n) => ({ namespace: `step_${n}`, code: code(n) })),
+  };
+  const { data } = await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body });
+  return { id: data.id, url: data.triggers[0]?.endpoint_url ?? '' };
+};
 
 const startServing = async (
   name: TargetName,
