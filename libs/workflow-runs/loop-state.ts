@@ -2,6 +2,7 @@ import { type UserError } from '#libs/component-model/run-output.js';
 import { MAX_SENDS } from '#libs/component-model/step-run.js';
 import { type RunFact } from './run-facts.js';
 import { type RunParts, partOf } from './run-parts.js';
+import { heardOf } from './step-outcome.js';
 
 /** Most items of a `for_each`. */
 export const MOST_ITEMS = 1_000;
@@ -19,6 +20,8 @@ export interface ItemPlace {
   readonly interruptions: number;
   /** Null while it executes. */
   readonly retryAt: number | null;
+  /** Most places of messages of its earlier attempts, which each attempt has anew. Absent for none. */
+  readonly messages?: number;
 }
 
 /** The loop of the current step. It is part of the head, so it has the items in progress alone, at most 100. */
@@ -68,6 +71,7 @@ interface LoopHead {
   readonly loop?: Loop | undefined;
   readonly executions: number;
   readonly executedMs: number;
+  readonly messages?: number;
 }
 
 interface LoopChange {
@@ -97,14 +101,16 @@ const itemStarted = (
   { at, deadline, index, attempt }: FactOf<'ItemStarted'>,
 ): Partial<LoopHead> => {
   const execution = head.executions + 1;
-  const place: ItemPlace = { index, attempt, execution, startedAt: at, deadline, interruptions: 0, retryAt: null };
+  const { messages } = loop.places.find((other) => other.index === index) ?? {};
+  const kept = messages === undefined ? {} : { messages };
+  const place = { index, attempt, execution, startedAt: at, deadline, interruptions: 0, retryAt: null, ...kept };
   const places = [...loop.places.filter((other) => other.index !== index), place];
   return { executions: execution, loop: { ...loop, next: Math.max(loop.next, index + 1), places } };
 };
 
 const itemEnded = (
   namespace: string,
-  { executedMs }: LoopHead,
+  { executedMs, messages = 0 }: LoopHead,
   loop: Loop,
   fact: Extract<ItemFact, { readonly type: 'ItemSucceeded' | 'ItemFailed' }>,
 ): LoopChange => {
@@ -124,16 +130,23 @@ const itemEnded = (
   const lastedMs = Math.max(0, at - place.startedAt);
   const others = loop.places.filter((each) => each !== place);
   const retryAt = failure?.retryAt ?? null;
+  const { messages: had = 0 } = place;
+  const more = Math.max(0, heardOf(sends) - had);
+  const waits = { ...place, retryAt, ...(more > 0 ? { messages: had + more } : {}) };
   const after: Loop = {
     ...loop,
-    places: retryAt === null ? others : [...others, { ...place, retryAt }],
+    places: retryAt === null ? others : [...others, waits],
     stops: loop.stops || failure?.stops === true,
     exit: loop.exit ?? (fact.type === 'ItemSucceeded' ? fact.data.exit : null),
     executedMs: loop.executedMs + lastedMs,
     hasFailed: loop.hasFailed || failure !== null,
   };
   return {
-    head: { loop: after, executedMs: executedMs + lastedMs },
+    head: {
+      loop: after,
+      executedMs: executedMs + lastedMs,
+      ...(more > 0 ? { messages: messages + more } : {}),
+    },
     // The exports are a JSON text already.
     item: {
       name: LOOP_PARTS.item(namespace, place.index),

@@ -251,6 +251,24 @@ describe('the record of a loop', () => {
     const [record] = stepRecords(plan, { ...state, parts });
     expect(record?.logs.map(({ msg }) => msg)).toEqual(['of 0', 'of 1']);
     expect(record?.sends).toMatchObject([{ state: 'queued' }, { ...sent }]);
+    expect(state.head.messages).toBe(2);
+  });
+
+  it('counts the places of messages, which each attempt of an item has anew', () => {
+    const one = looping({ retry: RETRY }, 1);
+    const sent = (count: number) => ({
+      sends: Array.from({ length: count }, () => ({ kind: 'http', bytes: 1 }) as const),
+    });
+    const placesOf = (...inputs: RunInput[]) => stateOf(one, ...begun(1), ...inputs).head.messages;
+    const again = (now: number): RunInput[] => [resume(now, null), start(now)];
+    const attempts = [
+      ...[fail(3_000, 2, 'E_0', sent(3)), ...again(4_000)],
+      ...[fail(5_000, 3, 'E_0', sent(2)), ...again(6_000)],
+    ];
+    expect(placesOf(...attempts.slice(0, 1))).toBe(3);
+    expect(placesOf(...attempts)).toBe(3);
+    expect(placesOf(...attempts, succeed(7_000, 4, null, sent(5)))).toBe(5);
+    expect(placesOf(succeed(3_000, 2, null, sent(0)))).toBeUndefined();
   });
 
   it('has items only once their list is known', () => {
