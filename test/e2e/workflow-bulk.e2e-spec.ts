@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Data } from '#test/harness/api-client.js';
+import { type Data, type ErrorBody } from '#test/harness/api-client.js';
 import { send } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 import { eventually } from '#test/harness/wait.js';
@@ -72,6 +72,8 @@ describe('runs that are replayed in bulk', () => {
     for (const id of bad) await inState(id, 'failed');
     await inState(good, 'succeeded');
     const path = `/v1/workflows/${workflow.id}/runs/replay`;
+    const empty = await api.call<ErrorBody>('POST', path, { body: { filter: {} } });
+    expect([empty.status, empty.body.code]).toEqual([400, 'invalid_parameter']);
     const { data: begun } = await api.expect<Data<{ id: string; matched: number }>>(202, 'POST', path, {
       body: { filter: { state: 'failed' }, rate: 5 },
     });

@@ -115,4 +115,17 @@ described(`$.send.s3${missing === '' ? '' : ` (skipped: ${missing})`}`, () => {
     const run = await runOf(`$.send.s3({ bucket: 'events', prefix: '../a', payload: 1 })`);
     expect(run.error?.message).toBe('$send.s3: invalid value "../a" for prefix');
   });
+
+  it('gives a step neither the key nor the address of a bucket', async () => {
+    const { endpoint = '', secret_access_key: secret = '' } = storage?.entry('events') ?? {};
+    const run = await runOf(`
+      const { readFileSync } = await import('node:fs');
+      const own = ['/proc/self/environ', '/proc/1/environ'].map((file) => {
+        try { return readFileSync(file, 'utf8'); } catch (error) { return String(error); }
+      });
+      return { seen: JSON.stringify([process.env, own]) };`);
+    const text = JSON.stringify(run);
+    expect(text).toContain('seen');
+    for (const kept of ['SLUICE_S3', String(endpoint), String(secret)]) expect(text).not.toContain(kept);
+  });
 });
