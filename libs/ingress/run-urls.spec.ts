@@ -24,6 +24,7 @@ const world = async (asked: Asked = answered('ends'), over: Partial<RunUrlsDepen
     namedBy: (token) => (token === 'token' ? NAMED : undefined),
     workflow: (id) => (id === 'p_1' ? { workspaceId: 'o_1', name: `<b>"R&D"</b>` } : undefined),
     isOver: async () => false,
+    shown: async () => undefined,
     steer: async (request) => {
       steered.push(request);
       return asked;
@@ -83,6 +84,26 @@ describe('a URL of a run', () => {
     const answer = await t.call('POST', '/r/token/resume');
     expect(answer).toMatchObject({ status, headers: PRIVATE });
     expect((JSON.parse(answer.body) as { code?: string }).code).toBe(code);
+  });
+
+  it('is answered once HEAD and the page that confirms know that the wait is over', async () => {
+    const known: unknown[] = [];
+    let isKnown = false;
+    const shown = async (...asked: readonly unknown[]): Promise<void> => {
+      known.push(asked);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      isKnown = true;
+    };
+    const t = await world(answered('ends'), { shown, isOver: async () => isKnown });
+    expect((await t.call('HEAD', '/r/token/resume')).status).toBe(200);
+    expect((await t.call('POST', '/r/token/resume')).status).toBe(200);
+    expect(known).toEqual([['run_1', 3]]);
+    expect((await t.call('HEAD', '/r/token/resume')).status).toBe(410);
+    expect((await t.call('GET', '/r/token/confirm')).status).toBe(410);
+    await (await world(answered('kept'), { shown })).call('POST', '/r/token/resume');
+    expect(known).toHaveLength(1);
+    const unread = await world(answered('ends'), { shown: () => Promise.reject(new Error('no history')) });
+    expect((await unread.call('POST', '/r/token/resume')).status).toBe(200);
   });
 
   it('answers 202 when the request is stored and its runner does not answer', async () => {

@@ -14,6 +14,8 @@ export interface RunUrlsDependencies extends IntakeDependencies {
   readonly workflow: (id: string) => { readonly workspaceId: string; readonly name: string } | undefined;
   /** Whether the wait is known to be over. */
   readonly isOver: (named: NamedExecution) => Promise<boolean>;
+  /** Resolves once `isOver` knows this version of the run, or after a limited time. */
+  readonly shown: (runId: string, version: number) => Promise<void>;
   /** Resolves once the request is durable, with undefined when the workflow was deleted. */
   readonly steer: (
     request: NamedExecution & {
@@ -103,6 +105,7 @@ export class RunUrls {
     stay.end();
     this.deps.metrics.accepted();
     const answer = await asked.answer;
+    if (answer?.result === 'ends' || answer?.result === 'cancels') await this.untilShown(request.runId, answer.version);
     if (res.destroyed) return;
     switch (answer?.result) {
       case 'ends':
@@ -117,6 +120,16 @@ export class RunUrls {
       case 'already':
       case 'finished':
         return this.over(res);
+    }
+  }
+
+  /** Who is told that the wait has ended then finds it over by HEAD and on the page that confirms. */
+  private async untilShown(runId: string, version: number): Promise<void> {
+    try {
+      await this.deps.shown(runId, version);
+    } catch (error) {
+      // The wait has ended all the same.
+      this.faults.met(String(error), 'run_urls.not_shown', { error: String(error) });
     }
   }
 

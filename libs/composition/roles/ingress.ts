@@ -12,7 +12,7 @@ import { pressureGate, pressureSettings } from '#libs/ingress/pressure-settings.
 import { tokenMatches } from '#libs/kernel/token-hash.js';
 import { executionNamedBy } from '#libs/runner/workflow/run-token.js';
 import { askRunner } from '#libs/runner/workflow/steering-over-log.js';
-import { isWaitOver } from '#libs/workflow-history/index.js';
+import { isWaitOver, whenShown } from '#libs/workflow-history/index.js';
 import { type Views } from '../contexts.js';
 import { quotaKeeper, withinQuotas } from '../quotas.js';
 import { type Room, type RoleProcess } from './role-process.js';
@@ -60,6 +60,7 @@ export const startIngressRole = (own: RoleProcess, options: IngressRoleOptions):
     namedBy: (token) => runUrlKey.publicKey && executionNamedBy(runUrlKey.publicKey, token),
     workflow: (id) => workflows.find(id),
     isOver: (named) => isWaitOver(runHistory, named),
+    shown: (runId, version) => whenShown(runHistory, { runId, version, withinMs: SHOWN_MS }),
     steer: (request) => askRunner(steering, request, STEERED_MS),
     logger,
   });
@@ -69,6 +70,8 @@ export const startIngressRole = (own: RoleProcess, options: IngressRoleOptions):
 
 /** Time after which the caller of a run's URL is told only that its request is stored. */
 const STEERED_MS = 5_000;
+/** Longest wait of that caller for the history, after the runner has ended the wait of the run. */
+const SHOWN_MS = 2_000;
 
 const intakeOf = (
   { config, plane, logger, metrics, platformEvents, closing }: RoleProcess,
