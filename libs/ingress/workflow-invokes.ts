@@ -26,6 +26,8 @@ interface Call {
   readonly test: boolean;
   /** Id of the draft that a test runs. Null: it runs the version in force. */
   readonly draftId: string | null;
+  /** Name of the `tool` trigger that is called. Absent: a user invokes the workflow. */
+  readonly tool?: string;
   /** How long the caller waits for what `$.respond` gives. Undefined: it does not. */
   readonly waitMs: number | undefined;
   /** The same for every repeat of the request. Undefined for a request that is not repeated. */
@@ -53,7 +55,7 @@ export const workflowInvokes = ({ log, topics, relay, door, clock }: WorkflowInv
     return arrivedRun(invocation, now);
   },
 
-  async invoke({ workflowId, workspaceId, event, test, draftId, waitMs, repeatId }: Call) {
+  async invoke({ workflowId, workspaceId, event, test, draftId, tool, waitMs, repeatId }: Call) {
     mayEnter(door, workflowId, workspaceId);
     const text = JSON.stringify(event);
     mustFit(text, EVENT_BYTES);
@@ -61,7 +63,8 @@ export const workflowInvokes = ({ log, topics, relay, door, clock }: WorkflowInv
     const respond = waitMs === undefined ? '' : relay.address;
     const call = { sourceId: workflowId, workspaceId, now, respond, event: text, repeatId };
     const ofDraft = draftId === null ? {} : { draft: draftId };
-    const parts = { trigger: TRIGGER, ...(test ? ({ test: '1' } as const) : {}), ...ofDraft };
+    const trigger = tool === undefined ? TRIGGER : JSON.stringify({ type: 'tool', id: null, name: tool });
+    const parts = { trigger, ...(test ? ({ test: '1' } as const) : {}), ...ofDraft };
     const invocation = manualInvocation(topics, call, parts);
     const asked = await ask(log, invocation, {
       expect: async (id) => (waitMs === undefined ? undefined : relay.expect(id, waitMs)),

@@ -85,6 +85,8 @@ export interface WorkflowInvokes {
     readonly test: boolean;
     /** Id of the draft that a test runs. Null: it runs the version in force. */
     readonly draftId: string | null;
+    /** Name of the `tool` trigger that is called. Absent: a user invokes the workflow. */
+    readonly tool?: string;
     /** How long the caller waits for what `$.respond` gives. Undefined: it does not. */
     readonly waitMs: number | undefined;
     /** The same for every repeat of the request, which starts one run. Undefined for a request that is not repeated. */

@@ -49,11 +49,12 @@ export const recordRuns = async (
 ): Promise<RecordedRuns> => {
   const { log, runHistory, logger } = deps;
   const retention = new RunRetention(deps);
-  /** The retention removes the others, which an invocation may wait to read. */
+  /** The retention removes the others, which an invocation or a call of a tool may wait to read. */
   const goesNow = ({ workflowId, nostore, origin }: RunChange): boolean => {
     if (nostore !== true) return false;
     const workflow = deps.workflows.find(workflowId);
-    return origin?.sourceType !== 'MANUAL' || !workflow || !keepsNone(workflow);
+    const isAwaited = origin?.sourceType === 'MANUAL' || origin?.sourceType === 'TOOL';
+    return !isAwaited || !workflow || !keepsNone(workflow);
   };
   const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
     const changes = await recordsInto(runHistory, records, ({ lane, offset }, error) =>

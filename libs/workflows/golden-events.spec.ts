@@ -51,6 +51,9 @@ const CASES: Record<(WorkflowEvent | WorkflowExternalIdEvent | RunUrlKeyCreated)
     expect(after('WorkflowCreated', 'WorkflowDeployed.restored')).toMatchObject({
       workflow: { deployed: { version: 3, restoredFrom: 1 } },
     });
+    expect(after('WorkflowCreated', 'WorkflowDeployed.tool')).toMatchObject({
+      workflow: { deployed: { triggers: [{ kind: 'tool', name: 'sync_orders', isNamed: true }] } },
+    });
     expect(after('WorkflowCreated', 'WorkflowDeployed.timer')).toMatchObject({
       workflow: { switchedAt: createdAt, deployed: { triggers: [{ kind: 'timer', overlap: 'skip' }] } },
     });
@@ -136,6 +139,16 @@ describe('the view of workflows', () => {
       auth: { salt: '00112233445566778899aabbccddeeff' },
     });
     expect(viewAfter('WorkflowCreated', 'WorkflowDeployed', 'WorkflowChanged').endpoint(KEY)).toBeUndefined();
+  });
+
+  it('has the tools of the active workflows of a workspace', () => {
+    const view = viewAfter('WorkflowCreated', 'WorkflowDeployed.tool');
+    const trigger = golden.read<WorkflowEvent & { type: 'WorkflowDeployed' }>('WorkflowDeployed.tool').data.triggers[0];
+    expect([...view.tools('o_1')]).toEqual([{ workflowId: ID, workflowName: 'Orders', createdAt, trigger }]);
+    expect([...view.tools('o_2')]).toEqual([]);
+    expect([...viewAfter('WorkflowCreated', 'WorkflowDeployed').tools('o_1')]).toEqual([]);
+    for (const last of ['WorkflowDeployed', 'WorkflowChanged', 'WorkflowDeleted'] as const)
+      expect([...viewAfter('WorkflowCreated', 'WorkflowDeployed.tool', last).tools('o_1')]).toEqual([]);
   });
 
   it('leads a run to the version that it is pinned to, and to no other', async () => {

@@ -72,6 +72,18 @@ export interface CallTrigger {
   readonly name: string;
 }
 
+/** Offers the workflow to agents, as a tool. */
+export interface ToolTrigger {
+  readonly kind: 'tool';
+  readonly name: string;
+  /** Whether the definition gives the name, which is then that of the tool. */
+  readonly isNamed: boolean;
+  readonly description: string;
+  /** JSON Schema of the arguments, of type `object`. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly annotations: Readonly<Record<string, unknown>> | null;
+}
+
 /** Events that reach the workflow by a subscription of its own. */
 export interface ListeningTrigger {
   readonly kind: 'event' | 'source';
@@ -88,7 +100,7 @@ export interface ListeningTrigger {
   readonly filter: Readonly<Record<string, unknown>> | null;
 }
 
-export type WorkflowTrigger = HttpTrigger | TimerTrigger | CallTrigger | ListeningTrigger;
+export type WorkflowTrigger = HttpTrigger | TimerTrigger | CallTrigger | ToolTrigger | ListeningTrigger;
 
 export const isListening = (trigger: WorkflowTrigger): trigger is ListeningTrigger =>
   trigger.kind === 'event' || trigger.kind === 'source';
@@ -249,6 +261,20 @@ export interface RunnableWorkflows {
   idOfExternal(externalId: string, workspaceId: string): string | undefined;
   /** A version or the draft. Undefined when the workflow is unknown or deleted, or does not have it. */
   version(workflowId: string, deploymentId: string): Promise<DeployedVersion | undefined>;
+}
+
+/** A tool that an active workflow offers. */
+export interface WorkflowTool {
+  readonly workflowId: string;
+  readonly workflowName: string;
+  /** Epoch milliseconds of the workflow. */
+  readonly createdAt: number;
+  readonly trigger: ToolTrigger;
+}
+
+/** Implemented by the view of workflows. */
+export interface WorkflowTools {
+  tools(workspaceId: string): Iterable<WorkflowTool>;
 }
 
 export interface WorkflowEndpoint {

@@ -286,6 +286,10 @@ const shownTrigger = (
         next_tick_ms: nextTickOf(trigger) ?? null,
         schedule_changed_at: epochSeconds(trigger.changedAt),
       };
+    case 'tool': {
+      const { kind: type, name, description, input, annotations } = trigger;
+      return { type, name, id: null, description, input, annotations };
+    }
     case 'manual':
     case 'workflow':
       return { type: trigger.kind, name: trigger.name, id: null };

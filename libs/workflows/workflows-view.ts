@@ -9,7 +9,9 @@ import {
   type RunnableWorkflow,
   type RunnableWorkflows,
   type TimerTrigger,
+  type ToolTrigger,
   type WorkflowEndpoint,
+  type WorkflowTool,
 } from './published.js';
 import { isWorkflowEvent } from './read-models/workflows.projection.js';
 
@@ -34,6 +36,8 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
   private readonly endpoints = new Map<string, WorkflowEndpoint>();
   /** Ids by workspace and external id. */
   private readonly externals = new Map<string, string>();
+  /** Ids of the active workflows with tools, by workspace. */
+  private readonly withTools = new Map<string, Set<string>>();
   private readonly listeners = new Set<(workflowId: string) => void>();
 
   apply(event: RecordedEvent): void {
@@ -109,6 +113,16 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
     return this.endpoints.get(key);
   }
 
+  /** The tools that the active workflows of a workspace offer. */
+  *tools(workspaceId: string): Iterable<WorkflowTool> {
+    for (const id of this.withTools.get(workspaceId) ?? []) {
+      const state = this.rows.get(id)?.state;
+      if (state?.status !== 'exists') continue;
+      const { workflowId, name: workflowName, createdAt } = state.workflow;
+      for (const trigger of toolsIn(state)) yield { workflowId, workflowName, createdAt, trigger };
+    }
+  }
+
   /** Calls the listener after each event of a workflow, also after its last one. Returns how to unsubscribe. */
   onChange(listener: (workflowId: string) => void): () => void {
     this.listeners.add(listener);
@@ -122,13 +136,27 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
       const external = externalKey(workspaceId, workflow.externalId ?? '');
       if (this.externals.get(external) === workflow.workflowId) this.externals.delete(external);
     }
+    this.indexTools(workspaceId, before, after);
     if (after.status !== 'exists') return;
     const { workflow } = after;
     for (const [key, endpoint] of endpointsOf(workflow, workspaceId)) this.endpoints.set(key, endpoint);
     if (workflow.externalId !== null)
       this.externals.set(externalKey(workspaceId, workflow.externalId), workflow.workflowId);
   }
+
+  private indexTools(workspaceId: string, before: WorkflowState | undefined, after: WorkflowState): void {
+    const ids = this.withTools.get(workspaceId) ?? new Set();
+    if (before?.status === 'exists') ids.delete(before.workflow.workflowId);
+    if (after.status === 'exists' && toolsIn(after).length > 0) ids.add(after.workflow.workflowId);
+    if (ids.size > 0) this.withTools.set(workspaceId, ids);
+    else this.withTools.delete(workspaceId);
+  }
 }
+
+const toolsIn = (state: WorkflowState): readonly ToolTrigger[] => {
+  if (state.status !== 'exists' || !state.workflow.active) return [];
+  return (state.workflow.deployed?.triggers ?? []).filter((trigger): trigger is ToolTrigger => trigger.kind === 'tool');
+};
 
 const DEFAULTS = settingsOf({});
 

@@ -92,6 +92,11 @@ export const meaningOf = (invocation: Invocation, now: number): Meaning => {
   }
 };
 
+/** Those that come as calls of the API. */
+const SOURCE_TYPES_OF_TRIGGERS: Readonly<Record<string, RunOrigin['sourceType']>> = {
+  workflow: 'WORKFLOW',
+  tool: 'TOOL',
+};
 const SOURCE_TYPES = { http: 'HTTP', timer: 'TIMER', emit: 'COMPONENT', manual: 'MANUAL' } as const;
 
 /** What the event of an invocation begins. */
@@ -118,7 +123,7 @@ export const arrivalOf = (invocation: Arriving, now: number): InputOf<'arrive'> 
       workflowId: source,
       ownerId: workspace,
       trigger,
-      sourceType: trigger.type === 'workflow' ? 'WORKFLOW' : SOURCE_TYPES[kind as keyof typeof SOURCE_TYPES],
+      sourceType: SOURCE_TYPES_OF_TRIGGERS[trigger.type] ?? SOURCE_TYPES[kind as keyof typeof SOURCE_TYPES],
       test,
       verified: headers.verified === '1',
       ...(headers.nostore === '1' ? { nostore: true as const } : {}),

@@ -215,6 +215,15 @@ describe('a workflow', () => {
     expect(calls[0]?.context).toMatchObject(context);
   });
 
+  it('is started by a call of a tool', async () => {
+    const installation = new WorkflowInstallation();
+    const { runner, calls } = await installation.process(() => succeeded());
+    const trigger = '{"type":"tool","id":null,"name":"sync"}';
+    await runner.accept([installation.event(0, { kind: 'manual', trigger })]);
+    await until(() => installation.statusOf(0) === 'succeeded');
+    expect(calls[0]?.context).toMatchObject({ source_type: 'TOOL', emitter_id: null });
+  });
+
   it('drops an event that arrives while it is inactive, and one that is for a deleted workflow', async () => {
     const installation = new WorkflowInstallation();
     const { runner } = await installation.process(() => succeeded());

@@ -1,3 +1,4 @@
+import { isJsonObject, isJsonType, type JsonType } from '#libs/component-model/json-types.js';
 import { type JsonSchema } from './action-schema.js';
 
 /** Comparisons of one check. Each value of the arguments is compared once with each schema that it must fit. */
@@ -43,7 +44,7 @@ class Check {
     if (typeof value === 'string') this.length(schema, value, path);
     else if (typeof value === 'number') this.range(schema, value, path);
     else if (Array.isArray(value)) this.list(schema, value, path);
-    else if (isObject(value)) this.object(schema, value, path);
+    else if (isJsonObject(value)) this.object(schema, value, path);
   }
 
   private get isOver(): boolean {
@@ -109,7 +110,7 @@ class Check {
     this.atLeast(schema['minItems'], value.length, path, 'have at least', 'items');
     this.atMost(schema['maxItems'], value.length, path, 'have at most', 'items');
     const { items, prefixItems } = schema;
-    if (!isObject(items)) return;
+    if (!isJsonObject(items)) return;
     const first = Array.isArray(prefixItems) ? prefixItems.length : 0;
     for (let i = first; i < value.length && !this.isOver; i++) this.value(items, value[i], `${path}[${i}]`);
   }
@@ -120,7 +121,7 @@ class Check {
     for (const key of required) {
       if (typeof key === 'string' && !Object.hasOwn(value, key)) this.fault(`${path}.${key}`, 'is required');
     }
-    const properties = isObject(schema['properties']) ? schema['properties'] : {};
+    const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const { additionalProperties: others } = schema;
     // Which of the others a pattern takes is not known here.
     const areOpen = schema['patternProperties'] !== undefined;
@@ -129,9 +130,9 @@ class Check {
       const at = `${path}.${key.slice(0, 100)}`;
       const own = Object.hasOwn(properties, key) ? properties[key] : undefined;
       if (own !== undefined) {
-        if (isObject(own)) this.value(own, each, at);
+        if (isJsonObject(own)) this.value(own, each, at);
       } else if (!areOpen && others === false) this.fault(at, 'is unknown');
-      else if (!areOpen && isObject(others)) this.value(others, each, at);
+      else if (!areOpen && isJsonObject(others)) this.value(others, each, at);
       else this.spend(1);
     }
   }
@@ -159,7 +160,7 @@ class Equality {
       if (!Array.isArray(value) || value.length !== expected.length) return false;
       return expected.every((each, i) => this.holds(each, value[i]));
     }
-    if (!isObject(expected) || !isObject(value) || this.sizeOf(expected) !== this.sizeOf(value)) return false;
+    if (!isJsonObject(expected) || !isJsonObject(value) || this.sizeOf(expected) !== this.sizeOf(value)) return false;
     return Object.keys(expected).every((key) => Object.hasOwn(value, key) && this.holds(expected[key], value[key]));
   }
 
@@ -179,19 +180,11 @@ const codePoints = (text: string): number => {
   return count;
 };
 
-export const JSON_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
-type JsonType = (typeof JSON_TYPES)[number];
-
-export const isJsonType = (value: unknown): value is JsonType => JSON_TYPES.some((type) => type === value);
-
-export const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const typesOf = (type: unknown): readonly JsonType[] =>
   (Array.isArray(type) ? (type as readonly unknown[]) : [type]).filter(isJsonType);
 
 const schemasIn = (list: unknown): readonly JsonSchema[] =>
-  Array.isArray(list) ? (list as readonly unknown[]).filter(isObject) : [];
+  Array.isArray(list) ? (list as readonly unknown[]).filter(isJsonObject) : [];
 
 const isOfType = (type: JsonType, value: unknown): boolean => {
   switch (type) {
@@ -202,7 +195,7 @@ const isOfType = (type: JsonType, value: unknown): boolean => {
     case 'integer':
       return Number.isInteger(value);
     case 'object':
-      return isObject(value);
+      return isJsonObject(value);
     case 'array':
       return Array.isArray(value);
     case 'null':
@@ -214,6 +207,6 @@ const nounOf = (type: JsonType): string => (type === 'null' ? 'null' : `${/^[aio
 
 const told = (value: unknown): string => {
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (isObject(value)) return 'an object';
+  if (isJsonObject(value)) return 'an object';
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value);
 };

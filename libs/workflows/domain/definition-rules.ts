@@ -1,6 +1,7 @@
 import { type JsonObject } from './check-shape.js';
 import { MAX_FILES_BYTES, MAX_STEPS, SCHEMAS } from './definition-shape.js';
 import { type Findings, type Path } from './findings.js';
+import { inputFaults } from './tool-input.js';
 import { isWrongVariable, variableOfToken } from './token-variable.js';
 import { readUses } from './uses.js';
 
@@ -102,6 +103,12 @@ const checkTrigger = (
           'props are for a source of the workflow: name its component by uses',
         );
       return;
+    case 'tool': {
+      const { input } = trigger;
+      const faults = input === undefined || !isObject(input) ? [] : inputFaults(input);
+      for (const { path: within, code, message } of faults) found.error([...path, 'input', ...within], code, message);
+      return;
+    }
     default:
   }
 };

@@ -16,7 +16,6 @@ const RESERVED = ['trigger', '__proto__', 'constructor', 'prototype'];
 const VISIBLE_ASCII = /^[\x21-\x7e]{8,512}$/;
 /** Anything else could end the header and begin another. */
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
-const NEXT = 'this server does not run it yet';
 
 const either = (...of: readonly Shape[]): Shape => ({ kind: 'either', of });
 const field = (shape: Shape, about: string, more: Omit<Field, 'shape' | 'about'> = {}): Field => ({
@@ -114,7 +113,25 @@ const triggers: Shape = {
     }),
     manual: object({ type: field(choice('manual'), 'A call of the API'), name: triggerName }),
     workflow: object({ type: field(choice('workflow'), 'Another workflow'), name: triggerName }),
-    tool: `tools are not available: ${NEXT}`,
+    tool: object({
+      type: field(choice('tool'), 'A call by an agent'),
+      name: field(
+        text(64, { min: 1, pattern: NAME }),
+        'Unique; also the name of the tool, else made of that of the workflow',
+      ),
+      description: field(text(1_024, { min: 1 }), 'What the tool does, for the model', { required: true }),
+      input: field(map(100, 256), 'JSON Schema of the arguments, of type object; any arguments when absent'),
+      annotations: field(
+        object({
+          title: field(text(255), 'Title of the tool'),
+          readOnlyHint: field(flag, 'Whether the tool changes nothing'),
+          destructiveHint: field(flag, 'Whether it may destroy something'),
+          idempotentHint: field(flag, 'Whether a repeat changes nothing more'),
+          openWorldHint: field(flag, 'Whether it reaches other systems'),
+        }),
+        'Hints for clients',
+      ),
+    }),
     email: 'a workflow cannot be triggered by mail: use a source that receives mail',
   },
 };

@@ -82,6 +82,11 @@ describe('a definition', () => {
     ['with an untyped known source', trigger({ id: 'dc_known' })],
     ['with a source of its own', trigger({ type: 'source', uses: 'key@1.0.0', props: { a: 1 } })],
     ['with an event', trigger({ type: 'event', emitter: 'dc_*', filter: { a: 1 } })],
+    ['with a tool', trigger({ type: 'tool', description: 'x' })],
+    [
+      'with a tool and its schema',
+      trigger({ type: 'tool', description: 'x', input: { type: 'object' }, annotations: { readOnlyHint: true } }),
+    ],
     ['with other triggers', definition({ triggers: [{ type: 'manual' }, { type: 'workflow', name: 'w2' }] })],
     [
       'with a file',
@@ -140,7 +145,21 @@ describe('a definition', () => {
     ['triggers[0].type enum', trigger({ type: 'webhook' }), true],
     ['triggers[0].type enum', trigger({ type: 'constructor' }), true],
     ['triggers[0].type unsupported', trigger({ type: 'email' }), true],
-    ['triggers[0].type unsupported', trigger({ type: 'tool', description: 'x' }), true],
+    ['triggers[0].description required', trigger({ type: 'tool' }), true],
+    ['triggers[0].description range', trigger({ type: 'tool', description: '' }), true],
+    ['triggers[0].description range', trigger({ type: 'tool', description: 'x'.repeat(1_025) }), true],
+    ['triggers[0].input type', trigger({ type: 'tool', description: 'x', input: null }), true],
+    ['triggers[0].input.type enum', trigger({ type: 'tool', description: 'x', input: { type: 'string' } }), false],
+    [
+      'triggers[0].input.properties.a.type format',
+      trigger({ type: 'tool', description: 'x', input: { type: 'object', properties: { a: { type: 'text' } } } }),
+      false,
+    ],
+    [
+      'triggers[0].annotations.readOnlyHint type',
+      trigger({ type: 'tool', description: 'x', annotations: { readOnlyHint: 'yes' } }),
+      true,
+    ],
     ['triggers[0].name format', trigger({ type: 'http', name: '1a' }), true],
     [
       'triggers[1].name duplicate',

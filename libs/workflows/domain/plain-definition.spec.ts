@@ -218,8 +218,26 @@ describe('triggers', () => {
     expect(changedAt({ ...every, name: 'other' })).toBe(2_000);
   });
 
+  it('that are tools tell whether their name is given', () => {
+    const input = { type: 'object', properties: { id: { type: 'string' } } };
+    const annotations = { readOnlyHint: true };
+    const { triggers } = planOf([
+      { type: 'tool', description: 'Reads' },
+      { type: 'tool', name: 'tool_3', description: 'Writes', input, annotations },
+    ]);
+    expect(triggers).toEqual([
+      {
+        kind: 'tool',
+        name: 'tool',
+        isNamed: false,
+        description: 'Reads',
+        input: { type: 'object' },
+        annotations: null,
+      },
+      { kind: 'tool', name: 'tool_3', isNamed: true, description: 'Writes', input, annotations },
+    ]);
+  });
+
   it('that would start no run are refused', () =>
-    expect(planOf([{ type: 'tool', description: 'x' }]).faults).toMatchObject([
-      { path: ['triggers', 0, 'type'], code: 'unsupported' },
-    ]));
+    expect(planOf([{ type: 'email' }]).faults).toMatchObject([{ path: ['triggers', 0, 'type'], code: 'unsupported' }]));
 });

@@ -8,12 +8,14 @@ import {
   type ListeningTrigger,
   ownsSource,
   type TimerTrigger,
+  type ToolTrigger,
   type WorkflowTrigger,
 } from '../published.js';
 import { type JsonObject } from './check-shape.js';
 import { objectIn, textIn, triggersOf } from './definition-rules.js';
 import { type FaultCode, type Path } from './findings.js';
 import { numberIn } from './settings.js';
+import { ANY_INPUT } from './tool-input.js';
 import { tokenOfVariable, variableOfToken } from './token-variable.js';
 
 /** A source that a trigger asks the workflow to deploy. */
@@ -73,6 +75,8 @@ export const planTriggers = (definition: JsonObject, request: TriggerRequest): T
       case 'manual':
       case 'workflow':
         return [{ kind, name }];
+      case 'tool':
+        return [planTool(trigger, name)];
       case 'event':
         return [planListening(kind, trigger, name, request.workflowId)];
       case 'source': {
@@ -153,6 +157,18 @@ const planTimer = (trigger: JsonObject, name: string, { workflowId, before, now 
     timezone,
     overlap,
     changedAt: isSame ? known.changedAt : now,
+  };
+};
+
+const planTool = (trigger: JsonObject, name: string): ToolTrigger => {
+  const annotations = objectIn(trigger, 'annotations');
+  return {
+    kind: 'tool',
+    name,
+    isNamed: textIn(trigger, 'name') !== undefined,
+    description: textIn(trigger, 'description') ?? '',
+    input: Object.hasOwn(trigger, 'input') ? objectIn(trigger, 'input') : ANY_INPUT,
+    annotations: Object.keys(annotations).length === 0 ? null : annotations,
   };
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ANY_INPUT, inputFaults, MAX_INPUT_BYTES, MAX_INPUT_LEVELS } from './input-schema.js';
+import { ANY_INPUT, inputFaults, MAX_INPUT_BYTES, MAX_INPUT_LEVELS } from './tool-input.js';
 
 const wrong = (property: Readonly<Record<string, unknown>>) =>
   inputFaults({ type: 'object', properties: { x: property } }).map(
@@ -27,12 +27,12 @@ describe('input of a tool', () => {
   });
 
   it.each([null, true, [], 'x', undefined])('is no %j', (input) => {
-    expect(inputFaults(input)).toEqual([{ path: [], message: 'must be a JSON Schema, as an object' }]);
+    expect(inputFaults(input)).toEqual([{ path: [], code: 'type', message: 'must be a JSON Schema, as an object' }]);
   });
 
   it.each([{}, { type: 'string' }, { type: ['object'] }, { type: 7 }])('is of type object, unlike %j', (input) => {
     expect(inputFaults(input)).toEqual([
-      { path: ['type'], message: 'must be "object", because the arguments of a tool are one' },
+      { path: ['type'], code: 'enum', message: 'must be "object", because the arguments of a tool are one' },
     ]);
   });
 

@@ -1,5 +1,7 @@
-import { type JsonSchema } from './action-schema.js';
-import { isJsonType, isObject, JSON_TYPES } from './check-arguments.js';
+import { isJsonObject as isObject, isJsonType, JSON_TYPES } from '#libs/component-model/json-types.js';
+import { type FaultCode, type Path } from './findings.js';
+
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** UTF-8 bytes of the `input` of a `tool` trigger, as JSON. It is part of every list of tools. */
 export const MAX_INPUT_BYTES = 64 * 1024;
@@ -8,7 +10,8 @@ export const MAX_INPUT_LEVELS = 32;
 const MAX_FAULTS = 20;
 
 export interface InputFault {
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
+  readonly code: FaultCode;
   readonly message: string;
 }
 
@@ -20,24 +23,30 @@ export const ANY_INPUT: JsonSchema = { type: 'object' };
  * unknown keyword is kept for the model.
  */
 export const inputFaults = (input: unknown): readonly InputFault[] => {
-  if (!isObject(input)) return [{ path: [], message: 'must be a JSON Schema, as an object' }];
+  if (!isObject(input)) return [{ path: [], code: 'type', message: 'must be a JSON Schema, as an object' }];
   const bytes = Buffer.byteLength(JSON.stringify(input));
   if (bytes > MAX_INPUT_BYTES) {
-    return [{ path: [], message: `has ${bytes} bytes as JSON; ${MAX_INPUT_BYTES} are the limit` }];
+    return [{ path: [], code: 'range', message: `has ${bytes} bytes as JSON; ${MAX_INPUT_BYTES} are the limit` }];
   }
   const faults: InputFault[] = [];
   if (input['type'] !== 'object') {
-    faults.push({ path: ['type'], message: 'must be "object", because the arguments of a tool are one' });
+    faults.push({
+      path: ['type'],
+      code: 'enum',
+      message: 'must be "object", because the arguments of a tool are one',
+    });
   }
   checkSchema(input, [], 1, faults);
   return faults.slice(0, MAX_FAULTS);
 };
 
-type Place = InputFault['path'];
-
-const checkSchema = (schema: JsonSchema, path: Place, level: number, faults: InputFault[]): void => {
+const checkSchema = (schema: JsonSchema, path: Path, level: number, faults: InputFault[]): void => {
   if (level > MAX_INPUT_LEVELS) {
-    faults.push({ path, message: `is nested too deep; ${MAX_INPUT_LEVELS} levels of schemas are the limit` });
+    faults.push({
+      path,
+      code: 'range',
+      message: `is nested too deep; ${MAX_INPUT_LEVELS} levels of schemas are the limit`,
+    });
     return;
   }
   const { type } = schema;
@@ -46,7 +55,7 @@ const checkSchema = (schema: JsonSchema, path: Place, level: number, faults: Inp
     const at = [...path, key];
     const expected = key === 'type' && path.length === 0 && type !== 'object' ? undefined : expectedOf(key, value);
     if (expected === undefined) checkWithin(key, value, at, level, faults);
-    else faults.push({ path: at, message: `must be ${expected}` });
+    else faults.push({ path: at, code: 'format', message: `must be ${expected}` });
   }
 };
 
@@ -85,7 +94,7 @@ const expectedOf = (key: string, value: unknown): string | undefined => {
   }
 };
 
-const checkWithin = (key: string, value: unknown, at: Place, level: number, faults: InputFault[]): void => {
+const checkWithin = (key: string, value: unknown, at: Path, level: number, faults: InputFault[]): void => {
   switch (key) {
     case 'properties':
     case 'anyOf':
