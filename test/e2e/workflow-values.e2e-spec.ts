@@ -107,9 +107,21 @@ describe('$.context', () => {
     const [run, own, ofTrigger] = await contextsOf({});
     expect(Object.keys(own ?? {}).sort()).toEqual([...SHARED, 'deadline', 'JIT', 'idempotency_key', 'run'].sort());
     expect(own).toMatchObject({
-      ...{ id: run.id, trace_id: run.id, workflow_name: 'Values', emitter_id: null, source_type: 'MANUAL' },
-      ...{ replay: false, test: false, verified: false, hops: 0, resume: null, JIT: false, pipeline_id: null },
-      ...{ external_user_id: null, external_user_environment: null, idempotency_key: `${run.id}/a` },
+      id: run.id,
+      trace_id: run.id,
+      workflow_name: 'Values',
+      emitter_id: null,
+      source_type: 'MANUAL',
+      replay: false,
+      test: false,
+      verified: false,
+      hops: 0,
+      resume: null,
+      JIT: false,
+      pipeline_id: null,
+      external_user_id: null,
+      external_user_environment: null,
+      idempotency_key: `${run.id}/a`,
       run: { runs: 1, attempt: 1, context: null, callback_request: null },
     });
     expect(own?.['ts']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -133,7 +145,9 @@ describe('a variable of the workspace', () => {
     const { data: me } = await api.expect<Data<{ orgs: readonly { id: string }[] }>>(200, 'GET', '/v1/users/me');
     path = `/v1/workspaces/${me.orgs[0]?.id ?? ''}/variables`;
     const component_code = componentCode({
-      ...{ key: 'sees-variables', version: '0.0.1', props: '' },
+      key: 'sees-variables',
+      version: '0.0.1',
+      props: '',
       members: `type: 'action', run() { return [process.env.A ?? null, Object.keys(process.env)] },`,
     });
     const { data } = await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/components', {
