@@ -3,6 +3,7 @@ import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 export const OPEN_TO_ALL = 'sluice:open-to-all';
 export const TOKEN_IN_QUERY = 'sluice:token-in-query';
 export const KEY_OPTIONAL = 'sluice:key-optional';
+export const OPEN_TO_TOOLS_KEYS = 'sluice:open-to-tools-keys';
 
 /** Marks a route that needs no API key, such as health, metrics and the OpenAPI document. */
 export const OpenToAll = (): CustomDecorator => SetMetadata(OPEN_TO_ALL, true);
@@ -15,3 +16,6 @@ export const TokenInQuery = (): CustomDecorator => SetMetadata(TOKEN_IN_QUERY, t
 
 /** Passes a request without any key to its route, which decides whether it needs one. */
 export const KeyOptional = (): CustomDecorator => SetMetadata(KEY_OPTIONAL, true);
+
+/** Admits keys for tools only. The route itself must keep to the `tools` of its caller. */
+export const OpenToToolsKeys = (): CustomDecorator => SetMetadata(OPEN_TO_TOOLS_KEYS, true);

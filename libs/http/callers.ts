@@ -6,6 +6,8 @@ export interface Caller {
   readonly workspaceIds: readonly string[];
   /** Whether the key may not change anything. */
   readonly isReadOnly?: boolean;
+  /** Names of the tools that the key opens, and nothing else; absent for a key that is not for tools only. */
+  readonly tools?: ReadonlySet<string>;
   /** Epoch milliseconds at which the key ends; absent for one without end. */
   readonly keyExpiresAt?: number;
   /** Role of the user in a workspace; undefined when not a member. Absent where there are no roles: all are owners. */

@@ -65,7 +65,10 @@ export const headersOf = ({ method, path }: DescribedRoute): readonly HeaderPara
 export const REFUSALS: Readonly<Record<string, readonly [name: string, text: string]>> = {
   400: ['BadRequest', 'A parameter is wrong or missing'],
   401: ['Unauthorized', 'There is no API key, or it is not in force'],
-  403: ['Forbidden', 'The caller may not do this: the key or the member only reads, or the workspace is of others'],
+  403: [
+    'Forbidden',
+    'The caller may not do this: the key is for tools only, the key or the member only reads, or the workspace is of others',
+  ],
   404: ['NotFound', "There is no such resource in the caller's workspaces"],
   409: ['Conflict', 'The state of the resource does not allow it now, or a request with the same Idempotency-Key runs'],
   412: ['PreconditionFailed', 'The resource has another revision than `If-Match` names'],
@@ -84,8 +87,7 @@ export const REFUSALS: Readonly<Record<string, readonly [name: string, text: str
 export const refusalsOf = (route: DescribedRoute): readonly string[] => {
   const { method, path, hasBody, refusals } = route;
   const isWrite = method !== 'get';
-  const statuses = new Set([400, 401, 429, 503, ...refusals]);
-  if (isWrite || /^\/v1\/(?:orgs|workspaces)\//.test(path)) statuses.add(403);
+  const statuses = new Set([400, 401, 403, 429, 503, ...refusals]);
   if (path.includes('{')) statuses.add(404);
   if (isWrite) statuses.add(409);
   if (hasBody) for (const status of [413, 415]) statuses.add(status);

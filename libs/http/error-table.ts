@@ -36,6 +36,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'auth.not_an_owner': { status: 403, word: 'not_an_owner' },
   'auth.read_only_key': { status: 403, word: 'read_only_key' },
   'auth.read_only_member': { status: 403, word: 'read_only_member' },
+  'auth.tools_only_key': { status: 403, word: 'tools_only_key' },
   'member.not_found': { status: 404, word: 'member_not_found' },
   'member.already_exists': { status: 409, word: 'already_a_member' },
   'workspace.not_found': { status: 404, word: 'workspace_not_found' },

@@ -17,6 +17,7 @@ import { MisspeltParametersInterceptor } from './misspelt-parameters.interceptor
 import { PositionInterceptor } from './position.interceptor.js';
 import { EtagInterceptor } from './preconditions.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
+import { ToolsKeyGuard } from './tools-key.guard.js';
 import { WorkspaceGuard } from './workspace.guard.js';
 import { WritesGuard } from './writes.guard.js';
 import { ParameterLimitsInterceptor } from './parameter-limits.interceptor.js';
@@ -62,9 +63,11 @@ export class HttpModule {
         { provide: HTTP_SETTINGS, useValue: { ...DEFAULT_HTTP_SETTINGS, ...settings } },
         { provide: FAULT_OF, useValue: faultOf },
         { provide: APP_FILTER, useClass: ErrorFilter },
-        // The order matters: identify the caller, then limit its rate, then check its workspace and whether it may write.
+        // The order matters: identify the caller, limit its rate, check what its key opens, its workspace, and whether it
+        // may write.
         { provide: APP_GUARD, useClass: ApiKeyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: ToolsKeyGuard },
         { provide: APP_GUARD, useClass: WorkspaceGuard },
         { provide: APP_GUARD, useClass: WritesGuard },
         // The first interceptor sees the reply last.

@@ -198,7 +198,7 @@ describe('the description of the API', () => {
     expect(paths['/v1/things']?.post?.responses).toMatchObject({ 200: json({ properties: { data: ref('Part') } }) });
     expect(paths['/v1/things']?.delete?.responses[204]).toEqual({ description: 'Done; no body' });
     expect(Object.keys(paths['/v1/never']?.get?.responses ?? {})).toEqual([
-      ...['400', '401', '404', '429', '503', 'default'],
+      ...['400', '401', '403', '404', '429', '503', 'default'],
     ]);
     expect(components?.responses?.['NotFound']).toMatchObject(json(ref('Error')));
     expect(Object.keys(paths['/v1/things']?.post?.responses ?? {})).toEqual([

@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'auth.not_an_owner'
   | 'auth.read_only_key'
   | 'auth.read_only_member'
+  | 'auth.tools_only_key'
   | 'member.not_found'
   | 'member.already_exists'
   | 'workspace.not_found'

@@ -1,4 +1,4 @@
-import { boolean, named, nullable, secret, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { boolean, listOf, named, nullable, secret, seconds, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { epochSeconds } from '#libs/kernel/clock.js';
 
 /** API key as in docs/reference/rest-api.md#api-key-fields. */
@@ -7,6 +7,9 @@ export const ApiKey = named('ApiKey', {
   name: text('As given'),
   read_only: boolean('Whether the key may not change anything'),
   expires_at: nullable(seconds('Epoch seconds from which the key is refused; null without end')),
+  tools: nullable(
+    listOf(text(), 'Names of the tools that the key opens, and nothing else; null for a key for everything'),
+  ),
   created_at: seconds(),
 });
 
@@ -23,12 +26,14 @@ interface Shown {
   readonly issuedAt: number | string;
   readonly readOnly?: boolean;
   readonly expiresAt?: number | null;
+  readonly tools?: readonly string[] | null;
 }
 
-export const apiKeyReply = ({ id, name, issuedAt, readOnly, expiresAt }: Shown): TypeOf<typeof ApiKey> => ({
+export const apiKeyReply = ({ id, name, issuedAt, readOnly, expiresAt, tools }: Shown): TypeOf<typeof ApiKey> => ({
   id,
   name,
   read_only: readOnly ?? false,
   expires_at: expiresAt === undefined || expiresAt === null ? null : epochSeconds(expiresAt),
+  tools: tools ?? null,
   created_at: epochSeconds(Number(issuedAt)),
 });

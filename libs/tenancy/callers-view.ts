@@ -14,6 +14,8 @@ interface Key {
   readonly readOnly: boolean;
   /** Epoch milliseconds; Infinity for a key without end. */
   readonly expiresAt: number;
+  /** Absent for a key that is not for tools only. */
+  readonly tools?: ReadonlySet<string>;
   handedOver: boolean;
 }
 
@@ -59,10 +61,12 @@ export class CallersView implements LiveView, Callers {
         for (const userId of this.rolesOf.keys()) this.leave(userId, idOf(event.stream));
         for (const watch of this.watchers) watch(this.workspaces.size);
         return;
-      case 'ApiKeyIssued': {
+      case 'ApiKeyIssued':
+      case 'ToolsKeyIssued': {
         const { keyId, userId, keyHash, readOnly = false, expiresAt = Infinity } = event.data;
         const hash = Buffer.from(keyHash, 'hex');
-        this.byHash.set(keyHash, { keyId, userId, hash, readOnly, expiresAt, handedOver: false });
+        const tools = event.type === 'ToolsKeyIssued' ? { tools: new Set(event.data.tools) } : {};
+        this.byHash.set(keyHash, { keyId, userId, hash, readOnly, expiresAt, ...tools, handedOver: false });
         this.hashOfKey.set(keyId, keyHash);
         return;
       }
@@ -114,6 +118,7 @@ export class CallersView implements LiveView, Callers {
       isReadOnly: key.readOnly,
       ...(home !== undefined && roles.has(home) ? { home } : {}),
       ...(key.expiresAt === Infinity ? {} : { keyExpiresAt: key.expiresAt }),
+      ...(key.tools ? { tools: key.tools } : {}),
       roleIn: (workspaceId) => roles.get(workspaceId),
       isWorkspace: this.isWorkspace,
     };
@@ -130,11 +135,11 @@ export class CallersView implements LiveView, Callers {
     return this.rolesOf.get(userId)?.has(workspaceId) === true;
   }
 
-  /** Number of a user's issued and unrevoked keys that may change resources and never expire. */
+  /** Number of a user's issued and unrevoked keys that may change any resource and never expire. */
   usableKeys(userId: string): number {
     let count = 0;
-    for (const { userId: of, handedOver, readOnly, expiresAt } of this.byHash.values())
-      if (of === userId && handedOver && !readOnly && expiresAt === Infinity) count++;
+    for (const { userId: of, handedOver, readOnly, expiresAt, tools } of this.byHash.values())
+      if (of === userId && handedOver && !readOnly && expiresAt === Infinity && !tools) count++;
     return count;
   }
 

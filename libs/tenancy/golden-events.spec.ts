@@ -61,6 +61,12 @@ const CASES: Record<TenancyEvent['type'], () => void> = {
       revoked: false,
     });
   },
+  ToolsKeyIssued: () => {
+    const tools = ['send_mail', 'slack-send-message'];
+    const limits = { readOnly: true, expiresAt: 1_795_248_000_000, tools };
+    expect(key('ToolsKeyIssued.limits')?.limits).toEqual(limits);
+    expect(key('ToolsKeyIssued')).toMatchObject({ limits: { tools }, userId: USER, name: 'agent', revoked: false });
+  },
   ApiKeyHandedOver: () => expect(key('ApiKeyIssued', 'ApiKeyHandedOver')).toMatchObject({ handedOver: true }),
   ApiKeyRevoked: () => expect(key('ApiKeyIssued', 'ApiKeyRevoked')).toMatchObject({ revoked: true }),
 };

@@ -12,6 +12,7 @@ export {
   type MemberChange,
 } from './operator-workspaces.js';
 export { type RegisteredWorkspace, WorkspaceRegister } from './workspace-register.js';
+export { namesOfTools } from './domain/names-of-tools.js';
 export { issueKeyFor, revokeKeyOf } from './operator-keys.js';
 export { setUpUser, type SetUpResult, type SetUpUser } from './set-up-user/set-up-user.js';
 export { TenancyModule } from './tenancy.module.js';

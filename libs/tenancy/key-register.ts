@@ -28,6 +28,8 @@ export interface RegisteredKey {
   readonly readOnly?: true;
   /** Epoch milliseconds from which the key is refused; absent for one without end. */
   readonly expiresAt?: number;
+  /** Names of the tools that the key opens, and nothing else; absent for a key that is not for tools only. */
+  readonly tools?: readonly string[];
   readonly isRevoked: boolean;
 }
 
@@ -60,7 +62,8 @@ export class KeyRegister {
         this.users.set(userId, { userId, username, email, registeredAt });
         return;
       }
-      case 'ApiKeyIssued': {
+      case 'ApiKeyIssued':
+      case 'ToolsKeyIssued': {
         const { keyHash: _, ...key } = event.data;
         this.byKey.set(key.keyId, { ...key, isRevoked: false });
         return;

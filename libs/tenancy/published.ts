@@ -91,6 +91,17 @@ export interface ApiKeyIssued {
     readonly issuedAt: number;
   };
 }
+/**
+ * Issues a key for tools only. It has a type of its own, because a release that does not know `tools` would take an
+ * ApiKeyIssued for a key that opens everything.
+ */
+export interface ToolsKeyIssued {
+  readonly type: 'ToolsKeyIssued';
+  readonly data: ApiKeyIssued['data'] & {
+    /** Names of tools, and keys of actions, in the order given. */
+    readonly tools: readonly string[];
+  };
+}
 export interface ApiKeyRevoked {
   readonly type: 'ApiKeyRevoked';
   readonly data: { readonly revokedAt: number };
@@ -100,7 +111,7 @@ export interface ApiKeyHandedOver {
   readonly type: 'ApiKeyHandedOver';
   readonly data: { readonly handedOverAt: number };
 }
-export type ApiKeyEvent = ApiKeyIssued | ApiKeyHandedOver | ApiKeyRevoked;
+export type ApiKeyEvent = ApiKeyIssued | ToolsKeyIssued | ApiKeyHandedOver | ApiKeyRevoked;
 
 /** Usage of a workspace since 00:00 UTC. See docs/reference/rest-api.md#daily-usage. */
 export interface DailyUsage {

@@ -98,7 +98,7 @@ describe('users, workspaces and API keys over HTTP', () => {
   it('issues another key, shows it once, lists it without its text, and refuses it once revoked', async () => {
     const issued = dataOf(await as(KEY).post('/v1/api_keys').send({ name: 'ci' }));
     const { id, key } = issued as { id: string; key: string };
-    const limits = { read_only: false, expires_at: null };
+    const limits = { read_only: false, expires_at: null, tools: null };
     expect(issued).toEqual({ id, name: 'ci', ...limits, created_at: 1_700_000_000, key });
     expect((await as(key).get('/v1/users/me')).status).toBe(200);
 
@@ -115,6 +115,66 @@ describe('users, workspaces and API keys over HTTP', () => {
     expect(errorOf(await as(key).get('/v1/users/me'))).toMatchObject({ status: 401, code: 'unauthorized' });
     expect((await as(KEY).delete(`/v1/api_keys/${id}`)).status).toBe(204);
     expect(itemsOf(await as(KEY).get('/v1/api_keys'))).toHaveLength(1);
+  });
+
+  // docs/reference/rest-api.md#api-key-tools
+  it('issues a key for tools only, which opens nothing here, not even itself', async () => {
+    const tools = ['send_mail', 'slack-send'];
+    const issued = dataOf(await as(KEY).post('/v1/api_keys').send({ name: 'agent', tools }));
+    const { id, key } = issued as { id: string; key: string };
+    expect(issued).toMatchObject({ name: 'agent', read_only: false, expires_at: null, tools });
+    const listed = itemsOf(await as(KEY).get('/v1/api_keys'));
+    expect(listed.find((item) => item['id'] === id)).toMatchObject({ name: 'agent', tools });
+    for (const reply of [
+      await as(key).get('/v1/users/me'),
+      await as(key).get('/v1/api_keys'),
+      await as(key).post('/v1/api_keys').send({ tools }),
+      await as(key).post('/v1/api_keys').send({}),
+      await as(key).delete(`/v1/api_keys/${id}`),
+      await as(key).get('/v1/workspaces/o_nope'),
+    ]) {
+      expect(errorOf(reply)).toMatchObject({ status: 403, code: 'tools_only_key' });
+    }
+    expect((await as(KEY).delete(`/v1/api_keys/${id}`)).status).toBe(204);
+    expect(errorOf(await as(key).get('/v1/users/me'))).toMatchObject({ status: 401 });
+  });
+
+  it('issues a key for everything for tools of null', async () => {
+    const issued = dataOf(await as(KEY).post('/v1/api_keys').send({ tools: null }));
+    const { id, key } = issued as { id: string; key: string };
+    expect(issued).toMatchObject({ tools: null });
+    expect((await as(key).get('/v1/users/me')).status).toBe(200);
+    expect((await as(KEY).delete(`/v1/api_keys/${id}`)).status).toBe(204);
+  });
+
+  // What is no list of names must not be left out, because the key would open everything.
+  it.each([
+    [{ tools: [] }, 'tools'],
+    [{ tools: 'send_mail' }, 'tools'],
+    [{ tools: '' }, 'tools'],
+    [{ tools: false }, 'tools'],
+    [{ tools: { 0: 'send_mail' } }, 'tools'],
+    [{ tools: [1] }, 'tools'],
+    [{ tools: [null] }, 'tools'],
+    [{ tools: [['send_mail']] }, 'tools'],
+    [{ tools: Array.from({ length: 201 }, (_, i) => `t${i}`) }, 'tools'],
+    [{ tools: ['send mail'] }, 'tools[0]'],
+    [{ tools: ['a', 'a'] }, 'tools[1]'],
+  ])('refuses the tools in %j', async (body, field) => {
+    const before = itemsOf(await as(KEY).get('/v1/api_keys')).length;
+    expect(errorOf(await as(KEY).post('/v1/api_keys').send(body))).toMatchObject({
+      status: 400,
+      code: 'invalid_parameter',
+      details: { field },
+    });
+    expect(itemsOf(await as(KEY).get('/v1/api_keys'))).toHaveLength(before);
+  });
+
+  it('reads names of tools in the query too', async () => {
+    expect(errorOf(await as(KEY).post('/v1/api_keys?tools=send_mail'))).toMatchObject({ details: { field: 'tools' } });
+    const issued = dataOf(await as(KEY).post('/v1/api_keys?tools=a&tools=b')) as { id: string };
+    expect(issued).toMatchObject({ tools: ['a', 'b'] });
+    expect((await as(KEY).delete(`/v1/api_keys/${issued.id}`)).status).toBe(204);
   });
 
   // docs/reference/rest-api.md#api-key-revoke

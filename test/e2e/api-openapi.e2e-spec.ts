@@ -26,12 +26,13 @@ describe('GET /v1/openapi.json', () => {
   it('lists the refusals of each route that needs a key', async () => {
     const { paths } = await api.expect<ApiDocument>(200, 'GET', '/v1/openapi.json');
     const statuses = (path: string, method: string) => Object.keys(paths[path]?.[method]?.responses ?? {});
-    expect(statuses('/v1/users/me', 'get')).toEqual(['200', '400', '401', '429', '503', 'default']);
+    expect(statuses('/v1/users/me', 'get')).toEqual(['200', '400', '401', '403', '429', '503', 'default']);
     expect(statuses('/v1/sources/{idOrSlug}', 'get')).toEqual([
       '200',
       '304',
       '400',
       '401',
+      '403',
       '404',
       '429',
       '503',

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { type Decider } from '#libs/kernel/decider.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { derivedId, shownId } from '#libs/kernel/ids.js';
-import { type ApiKeyEvent, type ApiKeyIssued } from '../published.js';
+import { type ApiKeyEvent, type ApiKeyIssued, type ToolsKeyIssued } from '../published.js';
 
 /** Limits of a key in comparison with its user. */
-export type KeyLimits = Pick<ApiKeyIssued['data'], 'readOnly' | 'expiresAt'>;
+export type KeyLimits = Pick<ApiKeyIssued['data'], 'readOnly' | 'expiresAt'> &
+  Partial<Pick<ToolsKeyIssued['data'], 'tools'>>;
 
 export type ApiKeyCommand =
   | {
@@ -49,9 +50,11 @@ export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
     switch (command.type) {
       case 'issue': {
         if (state) return [];
-        const { keyId, userId, name, keyHash, limits = {}, handedOver, now } = command;
+        const { keyId, userId, name, keyHash, limits: { tools, ...limits } = {}, handedOver, now } = command;
         const data = { keyId, userId, name, keyHash, ...limits, issuedAt: now };
-        const issued: ApiKeyEvent = { type: 'ApiKeyIssued', data };
+        const issued: ApiKeyEvent = tools
+          ? { type: 'ToolsKeyIssued', data: { ...data, tools } }
+          : { type: 'ApiKeyIssued', data };
         return handedOver ? [issued, { type: 'ApiKeyHandedOver', data: { handedOverAt: now } }] : [issued];
       }
       case 'hand_over':
@@ -67,9 +70,14 @@ export const apiKey: Decider<ApiKeyCommand, ApiKeyEvent, ApiKeyState> = {
   },
   evolve(state, event) {
     switch (event.type) {
-      case 'ApiKeyIssued': {
+      case 'ApiKeyIssued':
+      case 'ToolsKeyIssued': {
         const { userId, name, keyHash, readOnly, expiresAt } = event.data;
-        const limits = { ...(readOnly ? { readOnly } : {}), ...(expiresAt === undefined ? {} : { expiresAt }) };
+        const limits = {
+          ...(readOnly ? { readOnly } : {}),
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+          ...('tools' in event.data ? { tools: event.data.tools } : {}),
+        };
         return { userId, name, keyHash, limits, handedOver: false, revoked: false };
       }
       case 'ApiKeyHandedOver':

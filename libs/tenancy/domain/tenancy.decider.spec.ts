@@ -199,6 +199,23 @@ describe('API key', () => {
     given(apiKey, [issued, revoked]).when(issue).thenNothingHappened();
   });
 
+  it('for tools only is another event, which an older release does not take for a key for everything', () => {
+    const tools = ['send_mail', 'slack-send'];
+    const forTools: ApiKeyEvent = { type: 'ToolsKeyIssued', data: { ...issued.data, tools } };
+    given(apiKey)
+      .when({ ...issue, limits: { tools } })
+      .then(forTools, handedOver);
+    const limits = { tools, readOnly: true, expiresAt: 9 } as const;
+    given(apiKey)
+      .when({ ...issue, limits, handedOver: false })
+      .then({ type: 'ToolsKeyIssued', data: { ...issued.data, ...limits } });
+    given(apiKey, [forTools]).when(issue).thenNothingHappened();
+    given(apiKey, [forTools]).when(revoke).then(revoked);
+    given(apiKey, [forTools, revoked])
+      .when({ ...issue, limits: { tools } })
+      .thenNothingHappened();
+  });
+
   it('is handed over once', () => {
     const handOver = { type: 'hand_over', now: 5 } as const;
     given(apiKey, [issued]).when(handOver).then(handedOver);

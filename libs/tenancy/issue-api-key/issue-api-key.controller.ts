@@ -1,7 +1,17 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Transform } from 'class-transformer';
-import { IsBoolean, IsInt, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsOptional,
+  IsString,
+  MaxLength,
+  MinLength,
+} from 'class-validator';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Changed } from '#libs/http/changed.js';
 import { Context, type ContextIn } from '#libs/http/command-context.js';
@@ -15,6 +25,7 @@ import { WritesOwn } from '#libs/http/writes.guard.js';
 import { type Caller } from '#libs/http/callers.js';
 import { apiKeyReply, IssuedApiKey } from '../api-key-reply.js';
 import { type KeyLimits } from '../domain/api-key.js';
+import { MOST_TOOLS, namesOfTools } from '../domain/names-of-tools.js';
 import { IssueApiKey } from './issue-api-key.handler.js';
 import { Meaning } from '#libs/http/meaning.js';
 
@@ -37,6 +48,16 @@ class IssueApiKeyDto {
   @Transform(integerFromText)
   @IsInt()
   expires_at?: number | null;
+
+  @Meaning(
+    'Names of 1 to 200 tools, or keys of actions, of 1 to 48 letters, digits, - and _: the key opens these at POST /mcp and nothing else; absent or null for a key for everything',
+  )
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST_TOOLS)
+  @IsString({ each: true })
+  tools?: string[] | null;
 }
 
 @Controller('v1/api_keys')
@@ -53,7 +74,7 @@ export class IssueApiKeyController {
   })
   @HttpCode(200)
   async issue(
-    @Params('body_wins', IssueApiKeyDto) { name = 'API key', read_only, expires_at }: IssueApiKeyDto,
+    @Params('body_wins', IssueApiKeyDto) { name = 'API key', read_only, expires_at, tools }: IssueApiKeyDto,
     @Context() contextIn: ContextIn,
     @CurrentCaller() caller: Caller,
   ): Promise<Changed<{ data: TypeOf<typeof IssuedApiKey> }>> {
@@ -61,6 +82,7 @@ export class IssueApiKeyController {
     const limits: KeyLimits = {
       ...(read_only === true ? { readOnly: true } : {}),
       ...(typeof expires_at === 'number' ? { expiresAt: expires_at * 1_000 } : {}),
+      ...(tools ? { tools: namesOfTools(tools) } : {}),
     };
     const issue = new IssueApiKey(name, limits, caller.keyExpiresAt, context);
     const { position, issuedAt, id, key } = await this.commands.execute(issue);

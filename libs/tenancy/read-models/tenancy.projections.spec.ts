@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { history, type HistoryEntry } from '#libs/kernel/testing/recorded.js';
 import { projecting } from '#libs/kernel/testing/projection-specification.js';
 import { CallersView } from '../callers-view.js';
-import { type ApiKeyIssued, type UserRegistered, type WorkspaceCreated } from '../published.js';
+import { type ApiKeyIssued, type ToolsKeyIssued, type UserRegistered, type WorkspaceCreated } from '../published.js';
 import { apiKeysProjection } from './api-keys.projection.js';
 import { usersProjection } from './users.projection.js';
 import { workspacesProjection } from './workspaces.projection.js';
@@ -18,6 +18,10 @@ const created: WorkspaceCreated = {
 const issued = (keyId: string, keyHash: string, userId = 'u_1'): ApiKeyIssued => ({
   type: 'ApiKeyIssued',
   data: { keyId, userId, name: keyId, keyHash, issuedAt: 5 },
+});
+const forTools = (key: ApiKeyIssued, ...tools: readonly string[]): ToolsKeyIssued => ({
+  type: 'ToolsKeyIssued',
+  data: { ...key.data, tools },
 });
 const handedOver = { type: 'ApiKeyHandedOver', data: { handedOverAt: 6 } };
 const revoked = { type: 'ApiKeyRevoked', data: { revokedAt: 7 } };
@@ -73,7 +77,10 @@ describe('read models of tenancy', () => {
         history(
           ['apikey-key_1', issued('key_1', 'aa')],
           ['apikey-key_2', issued('key_2', 'bb')],
+          ['apikey-key_3', forTools(issued('key_3', 'cc'), 'send_mail')],
+          ['apikey-key_4', forTools(issued('key_4', 'dd'), 'send_mail')],
           ['apikey-key_1', revoked],
+          ['apikey-key_4', revoked],
         ),
       )
       .numberOfTimes(3)
@@ -84,8 +91,19 @@ describe('read models of tenancy', () => {
         name: 'key_2',
         readOnly: false,
         expiresAt: null,
+        tools: null,
         issuedAt: '000000000000005',
-      });
+      })
+      .then('key_3', {
+        id: 'key_3',
+        userId: 'u_1',
+        name: 'key_3',
+        readOnly: false,
+        expiresAt: null,
+        tools: ['send_mail'],
+        issuedAt: '000000000000005',
+      })
+      .then('key_4', undefined);
   });
 });
 
@@ -169,6 +187,31 @@ describe('callers', () => {
     now = 1_000;
     expect(callers.callerOf(hash('a'))).toBeUndefined();
     expect(callers.mayRead('key_1', 'o_1')).toBe(false);
+  });
+
+  // docs/reference/rest-api.md#api-key-tools
+  it('learn which tools alone their key opens, until it ends or is revoked', () => {
+    let now = 999;
+    const callers = new CallersView({ now: () => now });
+    const limited = { ...issued('key_1', hash('a')).data, readOnly: true as const, expiresAt: 1_000 };
+    const entries: readonly HistoryEntry[] = [
+      ['workspace-o_1', created],
+      ['apikey-key_1', forTools({ type: 'ApiKeyIssued', data: limited }, 'a', 'b')],
+      ['apikey-key_1', handedOver],
+      ['apikey-key_2', forTools(issued('key_2', hash('b')), 'c')],
+      ['apikey-key_2', handedOver],
+      ['apikey-key_3', issued('key_3', hash('c'))],
+    ];
+    for (const event of history(...entries)) callers.apply(event);
+    const toolsOf = (key: string) => callers.callerOf(hash(key))?.tools;
+    expect(callers.callerOf(hash('a'))).toMatchObject({ userId: 'u_1', isReadOnly: true, workspaceIds: ['o_1'] });
+    expect([toolsOf('a'), toolsOf('b'), toolsOf('c')]).toEqual([new Set(['a', 'b']), new Set(['c']), undefined]);
+    // It is no key with which the user could do everything again.
+    expect(callers.usableKeys('u_1')).toBe(0);
+    now = 1_000;
+    expect(callers.callerOf(hash('a'))).toBeUndefined();
+    for (const event of history(['apikey-key_2', revoked])) callers.apply(event);
+    expect(callers.callerOf(hash('b'))).toBeUndefined();
   });
 
   it('have a role in each workspace, until they leave', () => {
