@@ -37,6 +37,30 @@ describe('configured props of a call', () => {
     expect(configured({ github: 7 }, { accounts: ['apn_1', 'apn_2'] })).toEqual({ props: { github: 7 } });
   });
 
+  it.each(['apn_9', '', { authProvisionId: 'apn_9' }, { authProvisionId: 'apn_9', more: 1 }])(
+    'have no account that is none of the prop: %j',
+    (github) => {
+      const id = typeof github === 'string' ? github : github.authProvisionId;
+      expect(configured({ title: 'x', github }, { accounts: ['apn_1', 'apn_2'] })).toEqual(
+        refusal(`argument github must be one of apn_1, apn_2; got ${JSON.stringify(id)}`),
+      );
+    },
+  );
+
+  it('have the account in the form of a configured prop too', () => {
+    const github = { authProvisionId: 'apn_2' };
+    expect(configured({ github }, { accounts: ['apn_1', 'apn_2'] })).toEqual({ props: { github } });
+  });
+
+  it('tell few of many accounts', () => {
+    const accounts = Array.from({ length: 40 }, (_, i) => `apn_${i}`);
+    expect(configured({ github: 'x'.repeat(500) }, { accounts })).toEqual(
+      refusal(
+        `argument github must be one of ${accounts.slice(0, 30).join(', ')}, and 10 more; got "${'x'.repeat(100)}"`,
+      ),
+    );
+  });
+
   it('have no account of an app without one', () => {
     expect(configured({})).toEqual({ props: {} });
   });

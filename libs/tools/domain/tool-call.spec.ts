@@ -124,6 +124,26 @@ describe('call of the tool for options', () => {
     expect(call('sluice_options', given)).toEqual(refused(message));
   });
 
+  // A form takes any account of the workspace. The key opens those of its tools alone.
+  it('is a failure with an account that is none of the tool', () => {
+    const several = () => ['apn_1', 'apn_2'];
+    const ask = (given: Readonly<Record<string, unknown>>, accounts = several) =>
+      toolCall(toolsFor(anyone, { ...workspace, accountsOf: accounts }), accounts, {
+        name: 'sluice_options',
+        arguments: given,
+      });
+    const chosen = { tool: 'create', prop: 'repo', arguments: { github: 'apn_2' } };
+    expect(ask(chosen)).toMatchObject({ kind: 'options', props: { github: { authProvisionId: 'apn_2' } } });
+    for (const github of ['apn_9', { authProvisionId: 'apn_9' }]) {
+      expect(ask({ ...chosen, arguments: { github } })).toEqual(
+        refused('argument github must be one of apn_1, apn_2; got "apn_9"'),
+      );
+    }
+    const added = { tool: 'open', prop: 'repo', arguments: { other: { authProvisionId: 'apn_1' } } };
+    expect(ask(added)).toEqual(refused('arguments.arguments.other: must name no account'));
+    expect(ask({ ...added, arguments: { other: 'apn_1' } })).toMatchObject({ kind: 'options' });
+  });
+
   it('is a failure for a tool that the caller may not call', () => {
     const caller = { isReadOnly: false, allowed: new Set(['open', 'sluice_options']) };
     expect(call('sluice_options', { tool: 'create', prop: 'repo' }, caller)).toMatchObject({ kind: 'failure' });

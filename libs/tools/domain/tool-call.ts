@@ -1,8 +1,8 @@
-import { configuredProps, INVALID_ARGUMENTS } from './action-arguments.js';
+import { accountIn, configuredProps, INVALID_ARGUMENTS } from './action-arguments.js';
 import { type AccountsOf, hasRemoteOptions, isAsked } from './action-schema.js';
 import { argumentFaults } from './check-arguments.js';
 import { OPTIONS_TOOL_LISTED } from './options-tool.js';
-import { type Tool } from './tool-list.js';
+import { type ActionTool, type Tool } from './tool-list.js';
 import { OPTIONS_TOOL } from './tool-names.js';
 import { type Failure } from './tool-reply.js';
 
@@ -88,6 +88,9 @@ const optionsCall = (
   }
   const configured = configuredProps(action, known, accountsOf);
   if ('failure' in configured) return { kind: 'failure', ...configured };
+  // Nothing tells which app an additional prop belongs to, and a form takes any account of the workspace.
+  const named = Object.keys(known).find((name) => isAdditional(action, name) && accountIn(undefined, known[name]));
+  if (named !== undefined) return invalid(`arguments.arguments.${named.slice(0, 100)}: must name no account`);
   return {
     kind: 'options',
     componentId: action.componentId,
@@ -98,5 +101,8 @@ const optionsCall = (
     ...(prevContext === undefined ? {} : { prevContext }),
   };
 };
+
+const isAdditional = ({ configurableProps }: ActionTool, name: string): boolean =>
+  !configurableProps.some((prop) => prop.name === name);
 
 const told = (text: string): string => JSON.stringify(text.slice(0, 100));
