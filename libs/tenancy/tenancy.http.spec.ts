@@ -65,7 +65,8 @@ describe('users, workspaces and API keys over HTTP', () => {
         daily_compute_time_used: 31000,
         daily_invocations_quota: 2147483647,
         daily_invocations_used: 1,
-        orgs: [org],
+        api_key: { id: expect.stringMatching(/^key_/), name: 'given at start', read_only: false, expires_at: null },
+        orgs: [{ ...org, role: 'owner' }],
       },
     });
     expect((await as(KEY).get('/v1/users/me/workspaces')).body).toEqual({ data: [org] });
@@ -73,6 +74,24 @@ describe('users, workspaces and API keys over HTTP', () => {
     expect((await as(KEY).get(`/v1/orgs/${ids.workspaceId}?include=id`)).body).toEqual({
       data: { id: ids.workspaceId },
     });
+  });
+
+  // docs/reference/rest-api.md#user-fields
+  it('tells the limits of the key, and the role in each workspace', async () => {
+    const bus = app.get(CommandBus);
+    const mia = await bus.execute(new RegisterUser('mia', 'mia@example.com', 'Mia'));
+    const ends = 4_000_000_000;
+    const limits = { name: 'ci', read_only: true, expires_at: ends };
+    const { id, key } = dataOf(await as(mia.apiKey).post('/v1/api_keys').send(limits)) as { id: string; key: string };
+    const member = { user_id: mia.userId, role: 'read_only' };
+    expect((await as(KEY).post(`/v1/workspaces/${ids.workspaceId}/members`).send(member)).status).toBe(200);
+    await tenancy.caughtUp();
+    const me = dataOf(await as(key).get('/v1/users/me')) as { api_key: unknown; orgs: { id: string; role: string }[] };
+    expect(me.api_key).toEqual({ id, name: 'ci', read_only: true, expires_at: ends });
+    expect(me.orgs.map((org) => [org.id, org.role])).toEqual([
+      [mia.workspaceId, 'owner'],
+      [ids.workspaceId, 'read_only'],
+    ]);
   });
 
   // docs/reference/rest-api.md#workspace-get #workspace-fields

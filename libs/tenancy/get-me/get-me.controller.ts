@@ -7,6 +7,7 @@ import { type TypeOf } from '#libs/http/reply-schema.js';
 import { GetWorkspaces } from '../get-workspace/get-workspaces.query.js';
 import { usageReply, User, workspaceReply } from '../get-workspace/workspace-reply.js';
 import { workspaceOfAccount } from '#libs/http/workspace.js';
+import { apiKeyReply } from '../api-key-reply.js';
 import { DAILY_CREDITS } from '../daily-quotas.js';
 import { USAGE, type Usage } from '../published.js';
 import { type Caller } from '#libs/http/callers.js';
@@ -24,7 +25,9 @@ export class GetMeController {
   @Get()
   @Operation({ summary: 'The user of this API key, with usage and workspaces', reply: one(User) })
   async me(@CurrentCaller() caller: Caller): Promise<{ data: TypeOf<typeof User> }> {
-    const { id, username, email } = await this.queries.execute(new GetUser(caller.userId));
+    const { userId, apiKeyId, roleIn } = caller;
+    const { user, key } = await this.queries.execute(new GetUser(userId, apiKeyId));
+    const { id, username, email } = user;
     const workspaces = await this.queries.execute(new GetWorkspaces(caller.workspaceIds));
     const used = await Promise.all(
       workspaces.map(async (workspace) => ({ workspace, usage: await this.usage.ofToday(workspace.id) })),
@@ -36,7 +39,11 @@ export class GetMeController {
       computeMs: counted.reduce((sum, { usage }) => sum + usage.computeMs, 0),
       invocations: counted.reduce((sum, { usage }) => sum + usage.invocations, 0),
     };
-    const orgs = used.map(({ workspace, usage }) => workspaceReply(workspace, usage, this.dailyCredits));
-    return { data: { id, username, email, ...usageReply(total), orgs } };
+    const orgs = used.map(({ workspace, usage }) => ({
+      ...workspaceReply(workspace, usage, this.dailyCredits),
+      role: roleIn?.(workspace.id) ?? ('owner' as const),
+    }));
+    const { created_at: _, ...api_key } = apiKeyReply(key);
+    return { data: { id, username, email, ...usageReply(total), api_key, orgs } };
   }
 }

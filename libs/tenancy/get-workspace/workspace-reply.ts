@@ -1,5 +1,6 @@
-import { integer, listOf, milliseconds, named, text, type TypeOf } from '#libs/http/reply-schema.js';
-import { type DailyUsage } from '../published.js';
+import { integer, listOf, milliseconds, named, object, oneOf, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { ApiKey } from '../api-key-reply.js';
+import { type DailyUsage, ROLES } from '../published.js';
 import { type WorkspaceDoc } from '../read-models/workspaces.projection.js';
 
 /** Stands for "unlimited". See docs/reference/rest-api.md#quotas. */
@@ -25,13 +26,27 @@ export const Workspace = named('Workspace', {
   ...quotaFields,
 });
 
+const MyWorkspace = named('MyWorkspace', {
+  ...Workspace.fields,
+  role: oneOf(ROLES, 'What the user may do in the workspace'),
+});
+
 /** User as in docs/reference/rest-api.md#user-fields. Usage is summed over the workspaces. */
 export const User = named('User', {
   id: text('`u_…`'),
   username: text('Unique name'),
   email: text('Address'),
   ...quotaFields,
-  orgs: listOf(Workspace, 'Workspaces of the user'),
+  api_key: object(
+    {
+      id: ApiKey.fields.id,
+      name: ApiKey.fields.name,
+      read_only: ApiKey.fields.read_only,
+      expires_at: ApiKey.fields.expires_at,
+    },
+    'Key of the request',
+  ),
+  orgs: listOf(MyWorkspace, 'Workspaces of the user'),
 });
 
 /** Only credits have a limit (docs/reference/limits.md#daily-quotas). */
