@@ -7,16 +7,21 @@ export interface Effect {
   readonly run: string;
   readonly step: string;
   readonly runs: number;
+  readonly attempt: number;
   readonly key: string;
-  readonly value: number;
+  readonly value: unknown;
   /** What the step found of earlier steps. */
-  readonly seen: Readonly<Record<string, number>>;
+  readonly seen: Readonly<Record<string, unknown>>;
+  /** Index of the item of a `for_each`. */
+  readonly item?: number;
+  /** When it arrived, in monotonic milliseconds. */
+  readonly at: number;
 }
 
 export interface Message {
   readonly sendId: string;
   readonly run: string;
-  readonly value: number;
+  readonly value: unknown;
 }
 
 /** The world outside, which keeps every side effect and every message of the steps, by run. */
@@ -41,7 +46,7 @@ export class EffectSink {
       request.on('error', () => response.destroy());
       request.on('end', () => {
         const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Effect & Message;
-        if (request.url === '/effect') kept(sink.effects, body);
+        if (request.url === '/effect') kept(sink.effects, { ...body, at: performance.now() });
         else kept(sink.messages, { ...body, sendId: String(request.headers['x-pd-send-id']) });
         response.end('{}');
       });

@@ -3,13 +3,15 @@ import { runWorkflowKills } from './workflow-kills.js';
 import { serverToKill } from './workflow-kill-targets.js';
 
 // docs/reference/workflows.md#run-durable
-describe('a server killed with -9 while runs of workflows wait, retry, reply and send', () => {
-  it('ends every run once, keeps each stored outcome, and repeats effects only under their first keys', async () => {
+describe('a server killed with -9 while runs of workflows wait, retry, reply, loop, send and are replayed in bulk', () => {
+  it('ends every run once, keeps each stored outcome, repeats effects only under their first keys, and replays each chosen run once', async () => {
     const report = await runWorkflowKills(serverToKill(), { rounds: 4, inFlight: 60, seed: 20, say: () => undefined });
     expect(report.problems).toEqual([]);
     expect(report.kills).toBeGreaterThanOrEqual(4);
     expect(report.acknowledged).toBeGreaterThan(60);
     expect(report.resumed).toBeGreaterThan(5);
     expect(report.replies).toBeGreaterThan(0);
+    expect(report.items).toBeGreaterThan(20);
+    expect(report.replayed).toBeGreaterThan(0);
   }, 300_000);
 });

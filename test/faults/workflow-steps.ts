@@ -1,10 +1,10 @@
 /** What the workflow of the kill rounds does in each step. `SINK` is the address of the test's own server. */
 const effect = (step: string, sink: string): string => `
-const effect = async ($, value, seen = {}) => {
+const effect = async ($, value, seen = {}, item = undefined) => {
   const { id: run, idempotency_key: key } = $.context;
   const reply = await fetch('${sink}/effect', {
     method: 'POST',
-    body: JSON.stringify({ run, step: '${step}', runs: $.context.run.runs, key, value, seen }),
+    body: JSON.stringify({ run, step: '${step}', runs: $.context.run.runs, attempt: $.context.run.attempt, key, value, seen, item }),
   }).catch((error) => { throw new Error(String(error.cause ?? error)); });
   await reply.text();
   return value;
@@ -14,11 +14,13 @@ interface Step {
   readonly namespace: string;
   readonly code: string;
   readonly retry?: Readonly<Record<string, unknown>>;
+  readonly for_each?: string;
+  readonly concurrency?: number;
 }
 
 const step = (namespace: string, sink: string, body: string): Step => ({
   namespace,
-  code: `${effect(namespace, sink)}\nexport default { async run({ $, event, steps }) {\n${body}\n} };`,
+  code: `${effect(namespace, sink)}\nexport default { async run({ $, event, steps, item, index }) {\n${body}\n} };`,
 });
 
 /** Values of steps are random, so that a step that ran again after its outcome was stored shows. */
@@ -75,4 +77,31 @@ export const replyingOf = (sink: string): readonly Step[] => [
      return effect($, value);`,
   ),
   step('after', sink, `${VALUES} return effect($, value, { answer: steps.answer.$return_value });`),
+];
+
+/** Lists numbers and runs a step for each of them, three at once. Each fourth item fails in its first attempt. */
+export const loopingOf = (sink: string): readonly Step[] => [
+  step('list', sink, `${VALUES} return effect($, Array.from({ length: 4 + (n % 9) }, () => Math.random()));`),
+  {
+    ...step(
+      'each',
+      sink,
+      `${VALUES}
+       await effect($, value, {}, index);
+       if (item !== steps.list.$return_value[index]) throw new Error('item ' + index + ' is another one');
+       if ((n + index) % 4 === 0 && $.context.run.attempt === 1) throw new Error('the first attempt fails');
+       return value;`,
+    ),
+    for_each: '{{ steps.list.$return_value }}',
+    concurrency: 3,
+    retry: { max_retries: 3, delay_seconds: 1 },
+  },
+  step(
+    'last',
+    sink,
+    `${VALUES}
+     const seen = { list: steps.list.$return_value, each: steps.each.$return_value };
+     await $.send.emit({ raw_event: { run: $.context.id, seen } });
+     return effect($, value, seen);`,
+  ),
 ];
