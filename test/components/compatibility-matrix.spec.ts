@@ -5,6 +5,7 @@ import { ROOT } from '#test/harness/paths.js';
 import { loadAreas } from './areas.js';
 import { compatibilityMatrix, componentModel, rulesOf } from './compatibility-matrix.js';
 import { NOT_SHOWN, SHOWN_ELSEWHERE } from './shown-elsewhere.js';
+import { WORKFLOW_MEMBERS } from './workflow-members.js';
 
 const areas = await loadAreas();
 const cases = areas.flatMap((area) => area.cases);
@@ -55,6 +56,20 @@ describe('the cases of test/components', () => {
 
   it('each expect something', () => {
     expect(cases.filter(({ then }) => Object.keys(then).length === 0)).toEqual([]);
+  });
+});
+
+describe('the members of workflows', () => {
+  const rules = readFileSync(path.join(ROOT, 'docs/reference/workflows.md'), 'utf8');
+
+  it.each(Object.values(WORKFLOW_MEMBERS).flat())('$name has a rule and a test', ({ rule, test: [file, title] }) => {
+    if (rule !== '') expect(rules).toContain(`<a id="${rule}"></a>`);
+    expect(readFileSync(path.join(ROOT, file), 'utf8')).toContain(title);
+  });
+
+  it('are each there once', () => {
+    const names = Object.values(WORKFLOW_MEMBERS).flatMap((members) => members.map(({ name }) => name));
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 });
 

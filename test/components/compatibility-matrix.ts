@@ -3,7 +3,8 @@ import { basename, join } from 'node:path';
 import { ROOT } from '#test/harness/paths.js';
 import { loadAreas } from './areas.js';
 import { type Area, type Case } from './case.js';
-import { NOT_SHOWN, SHOWN_ELSEWHERE } from './shown-elsewhere.js';
+import { NOT_SHOWN, SHOWN_ELSEWHERE, type Shown } from './shown-elsewhere.js';
+import { WORKFLOW_MEMBERS, type WorkflowMember } from './workflow-members.js';
 
 export interface Rule {
   readonly id: string;
@@ -27,11 +28,15 @@ export const componentModel = (): string => readFileSync(join(ROOT, 'docs/refere
 
 const PAGE = 'component-model.md';
 
+const WORKFLOWS_PAGE = 'workflows.md';
+
 const INTRO = `# Compatibility matrix
 
 Each rule of [the component model](${PAGE}) has a row. It links the components that show the rule, or the test of another kind that does. The components lie in [test/components](../../test/components), as an author writes them. Each runs through the build, the evaluation, the check of its props, and its own process.
 
-Unless a row says otherwise, a component behaves alike at the levels \`jail (bwrap)\`, \`jail (unshare)\` and \`process\`. A machine without a level skips it, and the test says why. This page is generated from the tests: \`npm run docs:reference\`.`;
+Unless a row says otherwise, a component behaves alike at the levels \`jail (bwrap)\`, \`jail (unshare)\` and \`process\`. A machine without a level skips it, and the test says why. This page is generated from the tests: \`npm run docs:reference\`.
+
+The members of [workflows](${WORKFLOWS_PAGE}) follow. \`same\` means as the hosted service documents it, and \`added\` what it does not have.`;
 
 /** Content of docs/reference/compatibility-matrix.md. */
 export const compatibilityMatrix = async (): Promise<string> => {
@@ -41,8 +46,16 @@ export const compatibilityMatrix = async (): Promise<string> => {
     const rows = rules.filter((rule) => rule.section === section).map((rule) => rowOf(rule, areas));
     return [`## ${section}`, '', '| Rule | Shown by | Levels |', '|---|---|---|', ...rows].join('\n');
   });
-  return `${[INTRO, ...sections].join('\n\n')}\n`;
+  return `${[INTRO, ...sections, ...workflowSections()].join('\n\n')}\n`;
 };
+
+const workflowSections = (): readonly string[] =>
+  Object.entries(WORKFLOW_MEMBERS).map(([section, members]) =>
+    [`## ${section}`, '', '| Member | Compared | Shown by |', '|---|---|---|', ...members.map(memberRow)].join('\n'),
+  );
+
+const memberRow = ({ name, rule, compared, test }: WorkflowMember): string =>
+  `| [${name}](${WORKFLOWS_PAGE}${rule === '' ? '' : `#${rule}`}) | ${compared} | ${linkTo(test)} |`;
 
 const rowOf = ({ id, title }: Rule, areas: readonly Area[]): string => {
   const cases = areas.flatMap((area) => area.cases).filter(({ shows }) => shows.includes(id));
@@ -53,10 +66,11 @@ const shownBy = (id: string, cases: readonly Case[]): string => {
   const components = [...new Set(cases.map(({ component }) => component))];
   if (components.length > 0)
     return components.map((component) => `[${nameOf(component)}](../../test/components/${component})`).join(', ');
-  const [file, title] = SHOWN_ELSEWHERE[id] ?? [];
-  if (file === undefined || title === undefined) return NOT_SHOWN[id] ?? 'no test';
-  return `[${basename(file)}](../../${file}): "${title}"`;
+  const test = SHOWN_ELSEWHERE[id];
+  return test ? linkTo(test) : (NOT_SHOWN[id] ?? 'no test');
 };
+
+const linkTo = ([file, title]: Shown): string => `[${basename(file)}](../../${file}): "${title}"`;
 
 /** A component in a folder of its own has the folder's name. */
 const nameOf = (component: string): string => component.split('/')[1] ?? component;

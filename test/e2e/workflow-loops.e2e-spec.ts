@@ -161,6 +161,21 @@ describe('a step with for_each', () => {
     expect(items?.map(({ attempts }) => attempts)).toEqual([1, 2, 1]);
   });
 
+  it('ends an item that takes too long, and no other', async () => {
+    const late = 'await new Promise((resolve) => setTimeout(resolve, 60_000))';
+    const body = `if (item === 2) ${late}; return [item, $.context.run.attempt]`;
+    const loop = { for_each: '[1,2,3]', concurrency: 3, timeout_seconds: 2, on_error: 'continue' };
+    const run = await ran([step('a', body, loop), step('b', 'return 1')]);
+    expect(run.state).toBe('succeeded');
+    const { exports, items } = stepOf(run, 'a');
+    expect(exports?.['$return_value']).toEqual([[1, 1], null, [3, 1]]);
+    expect(items?.map(({ state, attempts, error }) => [state, attempts, error?.code])).toEqual([
+      ['succeeded', 1, undefined],
+      ['failed', 1, 'Timeout'],
+      ['succeeded', 1, undefined],
+    ]);
+  });
+
   it('runs no item again that has ended, when the server is killed within 1,000 items', async () => {
     const body = `await new Promise((resolve) => setTimeout(resolve, 5));
       const n = (this.db.get('n') ?? 0) + 1; this.db.set('n', n); return [index, n]`;
