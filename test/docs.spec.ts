@@ -8,7 +8,9 @@ const pages = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
-  ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => join('docs', name)),
+  ...['docs', 'examples'].flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name)),
+  ),
 ].filter((name) => name.endsWith('.md'));
 
 const reference = ['rest-api', 'component-model', 'delivery', 'errors', 'limits', 'glossary', 'workflows'];

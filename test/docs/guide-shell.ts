@@ -37,9 +37,15 @@ const signal = ({ child }: Terminal, name: NodeJS.Signals): void => {
 /** A receiver answers anything. Sluice listens before it is ready, and answers 503 until then. */
 const isReady = async (port: number): Promise<boolean> => {
   if (!(await accepts(port))) return false;
-  const { status } = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => ({ status: 503 }));
+  const { status } = await fetch(`http://127.0.0.1:${port}/readyz`).catch((error: Error) => ({
+    status: answersInAnotherProtocol(error) ? 0 : 503,
+  }));
   return status !== 503;
 };
+
+/** A mail server greets, which is no HTTP. */
+const answersInAnotherProtocol = ({ cause }: Error): boolean =>
+  String((cause as NodeJS.ErrnoException | undefined)?.code).startsWith('HPE_');
 
 const endOf = (child: ChildProcess): Promise<unknown> =>
   child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();

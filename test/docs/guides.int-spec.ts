@@ -8,7 +8,11 @@ import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { blocksOf, readGuide, type GuideBlock } from './guide.js';
 import { GuideShell } from './guide-shell.js';
 
-const guides = ['README.md', ...readdirSync(join(ROOT, 'docs/how-to')).map((name) => `docs/how-to/${name}`)];
+const guides = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs/how-to')).map((name) => `docs/how-to/${name}`),
+  ...readdirSync(join(ROOT, 'examples/workflows')).map((name) => `examples/workflows/${name}/README.md`),
+];
 const isRun = ({ language, noRun, stop, file }: GuideBlock): boolean =>
   (language === 'sh' || stop !== undefined || file !== undefined) && noRun === undefined;
 
