@@ -2,7 +2,7 @@ import { accountIn, configuredProps, INVALID_ARGUMENTS } from './action-argument
 import { type AccountsOf, hasRemoteOptions, isAsked } from './action-schema.js';
 import { argumentFaults } from './check-arguments.js';
 import { OPTIONS_TOOL_LISTED } from './options-tool.js';
-import { type ActionTool, type Tool } from './tool-list.js';
+import { type ActionDetails, type DetailsOf, type Tool, type ToolTarget } from './tool-list.js';
 import { OPTIONS_TOOL } from './tool-names.js';
 import { type Failure } from './tool-reply.js';
 
@@ -25,31 +25,40 @@ export type ToolCall =
       readonly prevContext?: unknown;
     };
 
-/** @param tools those that the caller may call, so a forbidden tool is unknown. */
-export const toolCall = (
-  tools: readonly Tool[],
-  accountsOf: AccountsOf,
+/** What calls are checked by. */
+export interface CallableTools {
+  /** Those that the caller may call, so a forbidden tool is unknown. */
+  readonly tools: readonly Tool[];
+  readonly detailsOf: DetailsOf;
+  readonly accountsOf: AccountsOf;
+}
+
+export const toolCall = async (
+  known: CallableTools,
   { name, arguments: given = {} }: { readonly name: string; readonly arguments?: Json | undefined },
-): ToolCall => {
-  const target = tools.find(({ listed }) => listed.name === name)?.target;
+): Promise<ToolCall> => {
+  const target = targetOf(known, name);
   switch (target?.kind) {
     case undefined:
       return { kind: 'unknown' };
     case 'workflow': {
-      const { workflowId, trigger, input } = target;
-      return checked(input, given) ?? { kind: 'workflow', workflowId, trigger, event: given };
+      const { workflowId, trigger } = target.workflow;
+      return checked(trigger.input, given) ?? { kind: 'workflow', workflowId, trigger: trigger.name, event: given };
     }
     case 'action': {
-      const configured = configuredProps(target.action, given, accountsOf);
+      const details = await known.detailsOf(target.action);
+      if (!details) return { kind: 'unknown' };
+      const configured = configuredProps(details, given, known.accountsOf);
       if ('failure' in configured) return { kind: 'failure', ...configured };
       return { kind: 'action', componentId: target.action.componentId, props: configured.props };
     }
     case 'options':
-      return (
-        checked(OPTIONS_TOOL_LISTED.inputSchema, given) ?? optionsCall(tools, accountsOf, given as unknown as Asked)
-      );
+      return checked(OPTIONS_TOOL_LISTED.inputSchema, given) ?? (await optionsCall(known, given as unknown as Asked));
   }
 };
+
+const targetOf = ({ tools }: CallableTools, name: string): ToolTarget | undefined =>
+  tools.find((tool) => tool.name === name)?.target;
 
 const checked = (schema: Json, given: Json): ToolCall | undefined => {
   const faults = argumentFaults(schema, given);
@@ -68,32 +77,31 @@ interface Asked {
   readonly arguments?: Json;
 }
 
-const optionsCall = (
-  tools: readonly Tool[],
-  accountsOf: AccountsOf,
-  { tool, prop: asked, query, page = 0, prev_context: prevContext, arguments: known = {} }: Asked,
-): ToolCall => {
-  const target = tools.find(({ listed }) => listed.name === tool)?.target;
-  if (target?.kind !== 'action') {
+const optionsCall = async (
+  known: CallableTools,
+  { tool, prop: asked, query, page = 0, prev_context: prevContext, arguments: given = {} }: Asked,
+): Promise<ToolCall> => {
+  const target = targetOf(known, tool);
+  const action = target?.kind === 'action' ? await known.detailsOf(target.action) : undefined;
+  if (target?.kind !== 'action' || !action) {
     return invalid(`arguments.tool: ${told(tool)} is no tool whose arguments have values here: see the list of tools`);
   }
-  const { action } = target;
   const found = action.configurableProps.find(({ name }) => name === asked);
   // Additional props are not among those of the component, and may have options too.
-  const isOpen = found ? isAsked(found, accountsOf) && hasRemoteOptions(found) : action.hasAdditionalProps;
+  const isOpen = found ? isAsked(found, known.accountsOf) && hasRemoteOptions(found) : action.hasAdditionalProps;
   if (!isOpen) {
     return invalid(
       `arguments.prop: the description of ${told(asked)} of ${told(tool)} does not name the tool ${OPTIONS_TOOL}`,
     );
   }
-  const configured = configuredProps(action, known, accountsOf);
+  const configured = configuredProps(action, given, known.accountsOf);
   if ('failure' in configured) return { kind: 'failure', ...configured };
   // Nothing tells which app an additional prop belongs to, and a form takes any account of the workspace.
-  const named = Object.keys(known).find((name) => isAdditional(action, name) && accountIn(undefined, known[name]));
+  const named = Object.keys(given).find((name) => isAdditional(action, name) && accountIn(undefined, given[name]));
   if (named !== undefined) return invalid(`arguments.arguments.${named.slice(0, 100)}: must name no account`);
   return {
     kind: 'options',
-    componentId: action.componentId,
+    componentId: target.action.componentId,
     prop: asked,
     props: configured.props,
     page,
@@ -102,7 +110,7 @@ const optionsCall = (
   };
 };
 
-const isAdditional = ({ configurableProps }: ActionTool, name: string): boolean =>
+const isAdditional = ({ configurableProps }: ActionDetails, name: string): boolean =>
   !configurableProps.some((prop) => prop.name === name);
 
 const told = (text: string): string => JSON.stringify(text.slice(0, 100));

@@ -31,36 +31,29 @@ describe('what a key may call', () => {
   });
 
   describe('of a workspace', () => {
-    const workflow = (givenName: string, annotations: WorkflowTool['annotations'] = null): WorkflowTool => ({
-      workflowId: `p_${givenName}`,
-      workflowName: givenName,
+    const workflow = (name: string, annotations: WorkflowTool['trigger']['annotations'] = null): WorkflowTool => ({
+      workflowId: `p_${name}`,
+      workflowName: name,
       createdAt: 1,
-      trigger: 'tool',
-      givenName,
-      description: '',
-      input: { type: 'object' },
-      annotations,
+      trigger: { name, isNamed: true, description: '', input: { type: 'object' }, annotations },
     });
     const action = (key: string, more: Partial<ActionTool> = {}): ActionTool => ({
       componentId: `sc_${key}`,
       key,
-      name: key,
-      description: null,
-      annotations: null,
-      configurableProps: [],
-      hasAdditionalProps: false,
       createdAt: 1,
       isOfRegistry: false,
+      needsSecret: false,
+      isReadOnly: false,
+      hasOptions: false,
       ...more,
     });
     const namesFor = (key: VerifiedKey, more: Partial<ToolsOfWorkspace> = {}): readonly string[] => {
       const workspace: ToolsOfWorkspace = {
         workflows: [workflow('report', { readOnlyHint: true }), workflow('order')],
-        actions: [action('mail'), action('look', { annotations: { readOnlyHint: true } })],
-        accountsOf: () => [],
+        actions: [action('mail'), action('look', { isReadOnly: true })],
         ...more,
       };
-      return toolsFor(toolCaller(key, 'o_1'), workspace).map(({ listed }) => listed.name);
+      return toolsFor(toolCaller(key, 'o_1'), workspace).map(({ name }) => name);
     };
 
     it('is cut by both limits at once', () => {
@@ -87,7 +80,7 @@ describe('what a key may call', () => {
     });
 
     it('has the tool for options only beside an allowed action that has them', () => {
-      const asking = { configurableProps: [{ name: 'repo', type: 'string', remoteOptions: true }] };
+      const asking = { hasOptions: true };
       const actions = [action('mail'), action('issue', asking)];
       expect(namesFor({ tools: new Set(['mail']) }, { actions })).toEqual(['mail']);
       expect(namesFor({ tools: new Set(['issue']) }, { actions })).toEqual(['issue', 'sluice_options']);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  type ActionDetails,
+  actionFacts,
   type ActionTool,
   PAGE,
   pageOfTools,
@@ -9,95 +11,111 @@ import {
   type WorkflowTool,
 } from './tool-list.js';
 
-const workflow = (more: Partial<WorkflowTool> = {}): WorkflowTool => ({
+type Trigger = WorkflowTool['trigger'];
+
+const workflow = (more: Partial<WorkflowTool> = {}, trigger: Partial<Trigger> = {}): WorkflowTool => ({
   workflowId: 'p_1',
   workflowName: 'Sync orders',
   createdAt: 1,
-  trigger: 'tool',
-  givenName: null,
-  description: 'Copies orders',
-  input: { type: 'object' },
-  annotations: null,
+  trigger: {
+    name: 'tool',
+    isNamed: false,
+    description: 'Copies orders',
+    input: { type: 'object' },
+    annotations: null,
+    ...trigger,
+  },
   ...more,
 });
+const named = (name: string, more: Partial<Trigger> = {}) =>
+  workflow({ workflowId: `p_${name}` }, { name, isNamed: true, ...more });
 const action = (more: Partial<ActionTool> = {}): ActionTool => ({
   componentId: 'sc_1',
   key: 'github-create-issue',
+  createdAt: 1,
+  isOfRegistry: false,
+  needsSecret: false,
+  isReadOnly: false,
+  hasOptions: false,
+  ...more,
+});
+const details = (more: Partial<ActionDetails> = {}): ActionDetails => ({
   name: 'Create Issue',
   description: 'Creates one',
   annotations: null,
   configurableProps: [{ name: 'title', type: 'string' }],
   hasAdditionalProps: false,
-  createdAt: 1,
-  isOfRegistry: false,
   ...more,
 });
 const anyone: ToolCaller = { isReadOnly: false, allowed: null };
-const of = (more: Partial<ToolsOfWorkspace>): ToolsOfWorkspace => ({
-  workflows: [],
-  actions: [],
-  accountsOf: () => [],
-  ...more,
-});
+const of = (more: Partial<ToolsOfWorkspace>): ToolsOfWorkspace => ({ workflows: [], actions: [], ...more });
 const namesFor = (caller: ToolCaller, workspace: Partial<ToolsOfWorkspace>): readonly string[] =>
-  toolsFor(caller, of(workspace)).map(({ listed }) => listed.name);
+  toolsFor(caller, of(workspace)).map(({ name }) => name);
+const listed = async (workspace: Partial<ToolsOfWorkspace>, found: ActionDetails | undefined = details()) =>
+  (
+    await pageOfTools(toolsFor(anyone, of(workspace)), undefined, {
+      detailsOf: async () => found,
+      accountsOf: () => [],
+    })
+  ).tools;
 
 describe('tools of a workspace', () => {
-  it('are its workflows and actions, by name', () => {
-    expect(toolsFor(anyone, of({ workflows: [workflow()], actions: [action()] }))).toEqual([
+  it('are its workflows and actions, by name', async () => {
+    const workspace = { workflows: [workflow()], actions: [action()] };
+    expect(toolsFor(anyone, of(workspace))).toEqual([
+      { name: 'github-create-issue', target: { kind: 'action', action: action() } },
+      { name: 'sync_orders', target: { kind: 'workflow', workflow: workflow() } },
+    ]);
+    expect(await listed(workspace)).toEqual([
       {
-        listed: {
-          name: 'github-create-issue',
-          title: 'Create Issue',
-          description: 'Creates one',
-          inputSchema: {
-            type: 'object',
-            properties: { title: { type: 'string' } },
-            required: ['title'],
-            additionalProperties: false,
-          },
+        name: 'github-create-issue',
+        title: 'Create Issue',
+        description: 'Creates one',
+        inputSchema: {
+          type: 'object',
+          properties: { title: { type: 'string' } },
+          required: ['title'],
+          additionalProperties: false,
         },
-        target: { kind: 'action', action: action() },
       },
-      {
-        listed: {
-          name: 'sync_orders',
-          title: 'Sync orders',
-          description: 'Copies orders',
-          inputSchema: { type: 'object' },
-        },
-        target: { kind: 'workflow', workflowId: 'p_1', trigger: 'tool', input: { type: 'object' } },
-      },
+      { name: 'sync_orders', title: 'Sync orders', description: 'Copies orders', inputSchema: { type: 'object' } },
     ]);
   });
 
   it('have the name of the trigger before that of the workflow', () => {
-    expect(namesFor(anyone, { workflows: [workflow({ givenName: 'Copy_Orders' })] })).toEqual(['Copy_Orders']);
+    expect(namesFor(anyone, { workflows: [named('Copy_Orders')] })).toEqual(['Copy_Orders']);
   });
 
   it('are one for each trigger of a workflow', () => {
-    const workflows = [workflow(), workflow({ trigger: 'tool_2' }), workflow({ trigger: 'x', givenName: 'x' })];
+    const workflows = [workflow(), workflow({}, { name: 'tool_2' }), workflow({}, { name: 'x', isNamed: true })];
     const tools = toolsFor(anyone, of({ workflows }));
-    expect(new Set(tools.map(({ listed }) => listed.name)).size).toBe(3);
-    expect(new Set(tools.map(({ target }) => target.kind === 'workflow' && target.trigger)).size).toBe(3);
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(3);
+    expect(new Set(tools.map(({ target }) => target.kind === 'workflow' && target.workflow.trigger.name)).size).toBe(3);
   });
 
   it('have no action that needs a secret', () => {
-    const configurableProps = [{ name: 'token', type: 'string', secret: true }];
-    expect(namesFor(anyone, { actions: [action({ configurableProps })] })).toEqual([]);
+    expect(namesFor(anyone, { actions: [action({ needsSecret: true })] })).toEqual([]);
   });
 
-  it('have no description when the action has none', () => {
-    const [tool] = toolsFor(anyone, of({ actions: [action({ description: null })] }));
-    expect(Object.keys(tool?.listed ?? {})).toEqual(['name', 'title', 'inputSchema']);
+  it('have no description when the action has none', async () => {
+    const [tool] = await listed({ actions: [action()] }, details({ description: null }));
+    expect(Object.keys(tool ?? {})).toEqual(['name', 'title', 'inputSchema']);
   });
 
-  it('pass annotations on, but those of a wrong type', () => {
+  it('pass annotations on, but those of a wrong type', async () => {
     const annotations = { readOnlyHint: 'yes', destructiveHint: false, title: 'T', vendor: { x: 1 } };
-    const [tool] = toolsFor(anyone, of({ actions: [action({ annotations })] }));
-    expect(tool?.listed.annotations).toEqual({ destructiveHint: false, title: 'T', vendor: { x: 1 } });
-    const [none] = toolsFor(anyone, of({ workflows: [workflow({ annotations: { readOnlyHint: 1 } })] }));
-    expect(none?.listed).not.toHaveProperty('annotations');
+    const [tool] = await listed({ actions: [action()] }, details({ annotations }));
+    expect(tool?.annotations).toEqual({ destructiveHint: false, title: 'T', vendor: { x: 1 } });
+    const [none] = await listed({ workflows: [workflow({}, { annotations: { readOnlyHint: 1 } })] });
+    expect(none).not.toHaveProperty('annotations');
+  });
+
+  it('are not listed when the action is gone meanwhile', async () => {
+    const page = await pageOfTools(toolsFor(anyone, of({ actions: [action()] })), undefined, {
+      detailsOf: async () => undefined,
+      accountsOf: () => [],
+    });
+    expect(page).toEqual({ tools: [] });
   });
 
   it('have an action of the registry unless the workspace has one of its key', () => {
@@ -111,35 +129,44 @@ describe('tools of a workspace', () => {
     const own = action({ componentId: 'sc_2', key: 'a_b', createdAt: 9 });
     const ofRegistry = action({ key: 'a.b', isOfRegistry: true, createdAt: 1 });
     const tools = toolsFor(anyone, of({ actions: [ofRegistry, own] }));
-    expect(tools.map(({ listed, target }) => target.kind === 'action' && [listed.name, target.action.key])).toEqual([
+    expect(tools.map(({ name, target }) => target.kind === 'action' && [name, target.action.key])).toEqual([
       ['a_b', 'a_b'],
       [expect.stringMatching(/^a_b_[0-9a-f]{6}$/), 'a.b'],
     ]);
   });
 });
 
-describe('tool for options', () => {
-  const configurableProps = [{ name: 'repo', type: 'string', remoteOptions: true }];
+describe('facts of an action', () => {
+  it('tell what its tool needs', () => {
+    expect(actionFacts(details())).toEqual({ needsSecret: false, isReadOnly: false, hasOptions: false });
+    const secret = [{ name: 'token', type: 'string', secret: true }];
+    expect(actionFacts(details({ configurableProps: secret }))).toMatchObject({ needsSecret: true });
+    const remote = [{ name: 'repo', type: 'string', remoteOptions: true }];
+    expect(actionFacts(details({ configurableProps: remote }))).toMatchObject({ hasOptions: true });
+    expect(actionFacts(details({ annotations: { readOnlyHint: true } }))).toMatchObject({ isReadOnly: true });
+    expect(actionFacts(details({ annotations: { readOnlyHint: 'true' } }))).toMatchObject({ isReadOnly: false });
+  });
+});
 
-  it('is there when a prop of an action computes options', () => {
-    expect(namesFor(anyone, { actions: [action({ configurableProps })] })).toEqual([
-      'github-create-issue',
-      'sluice_options',
-    ]);
+describe('tool for options', () => {
+  it('is there when a prop of an action computes options', async () => {
+    const workspace = { actions: [action({ hasOptions: true })] };
+    expect(namesFor(anyone, workspace)).toEqual(['github-create-issue', 'sluice_options']);
+    expect((await listed(workspace)).at(-1)).toMatchObject({ name: 'sluice_options', title: 'Values of an argument' });
   });
 
   it('is not there when the caller does not see the action', () => {
-    const actions = [action({ configurableProps }), action({ componentId: 'sc_2', key: 'other' })];
+    const actions = [action({ hasOptions: true }), action({ componentId: 'sc_2', key: 'other' })];
     expect(namesFor({ isReadOnly: false, allowed: new Set(['other']) }, { actions })).toEqual(['other']);
   });
 
   it('has its name when a workflow asks for it', () => {
     const tools = toolsFor(
       anyone,
-      of({ workflows: [workflow({ givenName: 'sluice_options' })], actions: [action({ configurableProps })] }),
+      of({ workflows: [named('sluice_options')], actions: [action({ hasOptions: true })] }),
     );
-    expect(tools.find(({ listed }) => listed.name === 'sluice_options')?.target).toEqual({ kind: 'options' });
-    expect(new Set(tools.map(({ listed }) => listed.name)).size).toBe(3);
+    expect(tools.find(({ name }) => name === 'sluice_options')?.target).toEqual({ kind: 'options' });
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(3);
   });
 });
 
@@ -147,10 +174,10 @@ describe('tools of a caller', () => {
   const workspace = {
     workflows: [
       workflow(),
-      workflow({ workflowId: 'p_2', givenName: 'report', annotations: { readOnlyHint: true } }),
-      workflow({ workflowId: 'p_3', givenName: 'wrong', annotations: { readOnlyHint: 'true' } }),
+      named('report', { annotations: { readOnlyHint: true } }),
+      named('wrong', { annotations: { readOnlyHint: 'true' } }),
     ],
-    actions: [action(), action({ componentId: 'sc_2', key: 'a.get', annotations: { readOnlyHint: true } })],
+    actions: [action(), action({ componentId: 'sc_2', key: 'a.get', isReadOnly: true })],
   };
 
   it('are those that only read for a caller who may only read', () => {
@@ -177,44 +204,43 @@ describe('page of tools', () => {
     toolsFor(
       anyone,
       of({
-        workflows: Array.from({ length: count }, (_, i) =>
-          workflow({ workflowId: `p_${i}`, givenName: `t${String(i).padStart(5, '0')}`, description }),
-        ),
+        workflows: Array.from({ length: count }, (_, i) => named(`t${String(i).padStart(5, '0')}`, { description })),
       }),
     );
-  const pagesOf = (tools: ReturnType<typeof many>): readonly (readonly string[])[] => {
+  const ports = { detailsOf: async () => undefined, accountsOf: () => [] };
+  const pagesOf = async (tools: ReturnType<typeof many>): Promise<readonly (readonly string[])[]> => {
     const pages: string[][] = [];
     let after: string | undefined;
     do {
-      const page = pageOfTools(tools, after);
+      const page = await pageOfTools(tools, after, ports);
       pages.push(page.tools.map(({ name }) => name));
       after = page.next;
     } while (after !== undefined && pages.length < 100);
     return pages;
   };
 
-  it('has all tools when they are few', () => {
-    expect(pageOfTools(many(3), undefined)).toEqual({ tools: many(3).map(({ listed }) => listed) });
-    expect(pageOfTools([], undefined)).toEqual({ tools: [] });
+  it('has all tools when they are few', async () => {
+    expect(await pagesOf(many(3))).toEqual([['t00000', 't00001', 't00002']]);
+    expect(await pageOfTools([], undefined, ports)).toEqual({ tools: [] });
   });
 
-  it('has a number of tools at most, and no tool is on two pages or on none', () => {
+  it('has a number of tools at most, and no tool is on two pages or on none', async () => {
     const tools = many(PAGE.tools + 1);
-    const pages = pagesOf(tools);
+    const pages = await pagesOf(tools);
     expect(pages.map(({ length }) => length)).toEqual([PAGE.tools, 1]);
-    expect(pages.flat()).toEqual(tools.map(({ listed }) => listed.name));
+    expect(pages.flat()).toEqual(tools.map(({ name }) => name));
   });
 
-  it('has a number of bytes at most', () => {
+  it('has a number of bytes at most', async () => {
     const tools = many(5, 'x'.repeat(PAGE.bytes / 2 - 1_000));
-    expect(pagesOf(tools).map(({ length }) => length)).toEqual([2, 2, 1]);
+    expect((await pagesOf(tools)).map(({ length }) => length)).toEqual([2, 2, 1]);
   });
 
-  it('has one tool that alone is larger', () => {
-    expect(pagesOf(many(2, 'x'.repeat(PAGE.bytes))).map(({ length }) => length)).toEqual([1, 1]);
+  it('has one tool that alone is larger', async () => {
+    expect((await pagesOf(many(2, 'x'.repeat(PAGE.bytes)))).map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  it('goes on behind a tool that is gone', () => {
-    expect(pageOfTools(many(3), 't00000a').tools.map(({ name }) => name)).toEqual(['t00001', 't00002']);
+  it('goes on behind a tool that is gone', async () => {
+    expect((await pageOfTools(many(3), 't00000a', ports)).tools.map(({ name }) => name)).toEqual(['t00001', 't00002']);
   });
 });

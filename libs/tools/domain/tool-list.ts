@@ -3,7 +3,7 @@ import { type AccountsOf, actionSchema, hasAskedOptions, type JsonSchema, needsS
 import { OPTIONS_TOOL_LISTED } from './options-tool.js';
 import { type Nameable, toolNames, toolSlug } from './tool-names.js';
 
-export type Annotations = Readonly<Record<string, unknown>>;
+type Annotations = Readonly<Record<string, unknown>>;
 
 /** A `tool` trigger of an active workflow. */
 export interface WorkflowTool {
@@ -11,26 +11,46 @@ export interface WorkflowTool {
   readonly workflowName: string;
   /** Epoch milliseconds of the workflow. */
   readonly createdAt: number;
-  /** Unique in the workflow, given or not. */
-  readonly trigger: string;
-  /** Null when the definition gives none. */
-  readonly givenName: string | null;
-  readonly description: string;
-  readonly input: JsonSchema;
-  readonly annotations: Annotations | null;
+  readonly trigger: {
+    /** Unique in the workflow, given or not. */
+    readonly name: string;
+    /** Whether the definition gives the name. */
+    readonly isNamed: boolean;
+    readonly description: string;
+    readonly input: JsonSchema;
+    readonly annotations: Annotations | null;
+  };
 }
 
-/** The newest version of an action with a key. */
-export interface ActionTool extends Pick<
-  ComponentMetadata,
-  'name' | 'description' | 'annotations' | 'configurableProps' | 'hasAdditionalProps'
-> {
+/** The newest version of an action with a key, without what only its entry in the list shows. */
+export interface ActionTool {
   readonly componentId: string;
   readonly key: string;
   /** Epoch milliseconds at which the first version of the key was saved, so that a new version changes no name. */
   readonly createdAt: number;
   readonly isOfRegistry: boolean;
+  readonly needsSecret: boolean;
+  readonly isReadOnly: boolean;
+  readonly hasOptions: boolean;
 }
+
+/** What the entry of an action in the list shows, and what its calls are checked by. */
+export type ActionDetails = Pick<
+  ComponentMetadata,
+  'name' | 'description' | 'annotations' | 'configurableProps' | 'hasAdditionalProps'
+>;
+
+/** Undefined for an action that is not known any more. */
+export type DetailsOf = (action: ActionTool) => Promise<ActionDetails | undefined>;
+
+/** What the tools of a workspace need to know of an action. */
+export const actionFacts = (
+  action: Pick<ActionDetails, 'annotations' | 'configurableProps' | 'hasAdditionalProps'>,
+): Pick<ActionTool, 'needsSecret' | 'isReadOnly' | 'hasOptions'> => ({
+  needsSecret: needsSecret(action),
+  isReadOnly: action.annotations?.['readOnlyHint'] === true,
+  hasOptions: hasAskedOptions(action, () => []),
+});
 
 export interface ToolCaller {
   readonly isReadOnly: boolean;
@@ -39,116 +59,136 @@ export interface ToolCaller {
 }
 
 export type ToolTarget =
-  | { readonly kind: 'workflow'; readonly workflowId: string; readonly trigger: string; readonly input: JsonSchema }
+  | { readonly kind: 'workflow'; readonly workflow: WorkflowTool }
   | { readonly kind: 'action'; readonly action: ActionTool }
   | { readonly kind: 'options' };
 
-/** An entry of the list, in the form of the protocol, with what a call of it runs. */
+/** What a name stands for. */
 export interface Tool {
-  readonly listed: {
-    readonly name: string;
-    readonly title: string;
-    readonly description?: string;
-    readonly inputSchema: JsonSchema;
-    readonly annotations?: Annotations;
-  };
+  readonly name: string;
   readonly target: ToolTarget;
 }
 
+/** An entry of the list, in the form of the protocol. */
+export interface ListedTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly inputSchema: JsonSchema;
+  readonly annotations?: Annotations;
+}
+
 export interface ToolsOfWorkspace {
-  readonly workflows: readonly WorkflowTool[];
+  readonly workflows: Iterable<WorkflowTool>;
   /** The workspace's, and those of the registry that the caller's allow list names. */
   readonly actions: readonly ActionTool[];
-  readonly accountsOf: AccountsOf;
 }
 
 /**
  * The tools that the caller may list and call, by name. Names come from the whole workspace, so that they are the same
  * for every caller.
  */
-export const toolsFor = (caller: ToolCaller, { workflows, actions, accountsOf }: ToolsOfWorkspace): readonly Tool[] => {
-  const known = [...workflows.map(ofWorkflow), ...withoutHidden(actions).map((each) => ofAction(each, accountsOf))];
+export const toolsFor = (caller: ToolCaller, { workflows, actions }: ToolsOfWorkspace): readonly Tool[] => {
+  const known = [...[...workflows].map(ofWorkflow), ...withoutHidden(actions).map(ofAction)];
   const names = toolNames(known.map(({ nameable }) => nameable));
-  const tools = known.flatMap(({ keys, make }, i): readonly Tool[] => {
+  const tools = known.flatMap(({ keys, isReadOnly, target }, i): readonly Tool[] => {
     const name = names[i] ?? '';
-    const tool = isAllowed(caller, [name, ...keys]) ? make(name) : undefined;
-    return tool && (!caller.isReadOnly || tool.listed.annotations?.['readOnlyHint'] === true) ? [tool] : [];
+    return isAllowed(caller, [name, ...keys]) && (isReadOnly || !caller.isReadOnly) ? [{ name, target }] : [];
   });
-  const needsOptions = tools.some(
-    ({ target }) => target.kind === 'action' && hasAskedOptions(target.action, accountsOf),
-  );
+  const needsOptions = tools.some(({ target }) => target.kind === 'action' && target.action.hasOptions);
   const all = needsOptions ? [...tools, OPTIONS] : tools;
-  return [...all].sort((one, other) => (one.listed.name < other.listed.name ? -1 : 1));
+  return [...all].sort((one, other) => (one.name < other.name ? -1 : 1));
 };
 
 /** Entries and bytes of one page. Few workspaces need a second one, which not every client asks for. */
 export const PAGE = { tools: 1_000, bytes: 4 * 1024 * 1024 } as const;
+/** Actions whose details are read at once. */
+const READ_AT_ONCE = 50;
 
 /** The entries after the name `after`. `next` is the last name of the page, while there are more. */
-export const pageOfTools = (
+export const pageOfTools = async (
   tools: readonly Tool[],
   after: string | undefined,
-): { readonly tools: readonly Tool['listed'][]; readonly next?: string } => {
-  const rest = after === undefined ? tools : tools.filter(({ listed }) => listed.name > after);
+  { detailsOf, accountsOf }: { readonly detailsOf: DetailsOf; readonly accountsOf: AccountsOf },
+): Promise<{ readonly tools: readonly ListedTool[]; readonly next?: string }> => {
+  const rest = after === undefined ? tools : tools.filter(({ name }) => name > after);
   let bytes = 0;
-  const page: Tool['listed'][] = [];
-  for (const { listed } of rest.slice(0, PAGE.tools)) {
-    bytes += Buffer.byteLength(JSON.stringify(listed));
-    if (page.length > 0 && bytes > PAGE.bytes) break;
-    page.push(listed);
+  const page: ListedTool[] = [];
+  const listed = async ({ name, target }: Tool): Promise<ListedTool | undefined> => {
+    if (target.kind !== 'action')
+      return target.kind === 'workflow' ? workflowEntry(name, target.workflow) : OPTIONS_TOOL_LISTED;
+    const details = await detailsOf(target.action);
+    return details && actionEntry(name, details, accountsOf);
+  };
+  for (let at = 0; at < rest.length; at += READ_AT_ONCE) {
+    const part = rest.slice(at, at + READ_AT_ONCE);
+    const entries = await Promise.all(part.map(listed));
+    for (const entry of entries) {
+      if (!entry) continue;
+      bytes += Buffer.byteLength(JSON.stringify(entry));
+      const last = page.at(-1);
+      if (last && (page.length >= PAGE.tools || bytes > PAGE.bytes)) return { tools: page, next: last.name };
+      page.push(entry);
+    }
   }
-  const last = page.at(-1);
-  return { tools: page, ...(last && page.length < rest.length ? { next: last.name } : {}) };
+  return { tools: page };
 };
 
-const OPTIONS: Tool = { listed: OPTIONS_TOOL_LISTED, target: { kind: 'options' } };
+const OPTIONS: Tool = { name: OPTIONS_TOOL_LISTED.name, target: { kind: 'options' } };
 
 interface Known {
   readonly nameable: Nameable;
   /** Further words by which an allow list may name it. */
   readonly keys: readonly string[];
-  readonly make: (name: string) => Tool;
+  readonly isReadOnly: boolean;
+  readonly target: ToolTarget;
 }
 
-const ofWorkflow = (tool: WorkflowTool): Known => {
-  const { workflowId, workflowName, createdAt, trigger, givenName, description, input, annotations } = tool;
+const ofWorkflow = (workflow: WorkflowTool): Known => {
+  const { workflowId, workflowName, createdAt, trigger } = workflow;
   return {
     nameable: {
-      id: `${workflowId} ${trigger}`,
+      id: `${workflowId} ${trigger.name}`,
       kind: 'workflow',
-      fullName: givenName ?? toolSlug(workflowName),
+      fullName: trigger.isNamed ? trigger.name : toolSlug(workflowName),
       createdAt,
     },
     keys: [],
-    make: (name) => ({
-      listed: { name, title: workflowName, description, inputSchema: input, ...passedOn(annotations) },
-      target: { kind: 'workflow', workflowId, trigger, input },
-    }),
+    isReadOnly: trigger.annotations?.['readOnlyHint'] === true,
+    target: { kind: 'workflow', workflow },
   };
 };
 
-const ofAction = (action: ActionTool, accountsOf: AccountsOf): Known => {
-  const { componentId, key, name: title, description, annotations, createdAt, isOfRegistry } = action;
+const ofAction = (action: ActionTool): Known => {
+  const { key, createdAt, isOfRegistry, isReadOnly } = action;
   return {
-    nameable: { id: componentId, kind: isOfRegistry ? 'registry' : 'action', fullName: key, createdAt },
+    nameable: { id: key, kind: isOfRegistry ? 'registry' : 'action', fullName: key, createdAt },
     keys: [key],
-    make: (name) => ({
-      listed: {
-        name,
-        title,
-        ...(description === null ? {} : { description }),
-        inputSchema: actionSchema(action, accountsOf),
-        ...passedOn(annotations),
-      },
-      target: { kind: 'action', action },
-    }),
+    isReadOnly,
+    target: { kind: 'action', action },
+  };
+};
+
+const workflowEntry = (name: string, { workflowName, trigger }: WorkflowTool): ListedTool => {
+  const { description, input, annotations } = trigger;
+  return { name, title: workflowName, description, inputSchema: input, ...passedOn(annotations) };
+};
+
+const actionEntry = (name: string, details: ActionDetails, accountsOf: AccountsOf): ListedTool => {
+  const { name: title, description, annotations } = details;
+  return {
+    name,
+    title,
+    ...(description === null ? {} : { description }),
+    inputSchema: actionSchema(details, accountsOf),
+    ...passedOn(annotations),
   };
 };
 
 /** An action of the workspace hides that of the registry with its key, as in a reference by key. */
 const withoutHidden = (actions: readonly ActionTool[]): readonly ActionTool[] => {
   const own = new Set(actions.flatMap(({ key, isOfRegistry }) => (isOfRegistry ? [] : [key])));
-  return actions.filter((each) => !needsSecret(each) && !(each.isOfRegistry && own.has(each.key)));
+  return actions.filter((each) => !each.needsSecret && !(each.isOfRegistry && own.has(each.key)));
 };
 
 const isAllowed = ({ allowed }: ToolCaller, words: readonly string[]): boolean =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { actionReply, type CalledRun, failedReply, runReply } from './tool-reply.js';
+import { actionReply, type CalledRun, failedReply, optionsReply, runReply } from './tool-reply.js';
 
 const step = (state: string, exports: unknown = {}): CalledRun['steps'][number] => ({ state, exports });
 const run = (more: Partial<CalledRun>): CalledRun => ({
@@ -142,6 +142,24 @@ describe('reply of a run', () => {
     expect(runReply(unfinished)).toEqual({
       content: [text('1'), text(`Run run_1 has not ended: its state is ${state}. It goes on without this call.`)],
       structuredContent: { run_id: 'run_1', state, result: 1 },
+    });
+  });
+});
+
+describe('reply of the tool for options', () => {
+  const answer = { options: null, stringOptions: ['a', 'b'], context: { page: 2 }, logs: [], errors: [] };
+
+  it('has what the API answers about a prop', () => {
+    const body = { options: null, string_options: ['a', 'b'], context: { page: 2 }, observations: [], errors: [] };
+    expect(optionsReply(answer)).toEqual({ content: [text(JSON.stringify(body))], structuredContent: body });
+  });
+
+  it('is a failure with what the method threw', () => {
+    const logs = [{ k: 'console.log', ts: 1, msg: 'asking' }];
+    expect(optionsReply({ ...answer, stringOptions: null, logs, errors: ['Error: no token'] })).toMatchObject({
+      content: [text('Error: no token')],
+      structuredContent: { observations: [{ k: 'console.log', ts: 1, msg: 'asking' }] },
+      isError: true,
     });
   });
 });

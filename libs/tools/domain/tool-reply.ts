@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type ActionAnswer } from '#libs/component-model/action-run.js';
+import { type OptionWithLabel } from '#libs/component-model/component-metadata.js';
+import { type LogLine } from '#libs/component-model/run-output.js';
 
 /** Answer of a call, in the form of the protocol. */
 export interface ToolReply {
@@ -12,8 +14,8 @@ export interface ToolReply {
 export interface CalledRun {
   readonly id: string;
   readonly state: 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled' | 'exited';
-  /** Null unless the run has failed. */
-  readonly error: { readonly name: string; readonly message: string } | null;
+  /** Null unless the run has failed. Has `name` and `message`. */
+  readonly error: Readonly<Record<string, unknown>> | null;
   readonly cancel_reason: string | null;
   /** What `$.respond` gave. */
   readonly response: { readonly body?: string | undefined; readonly base64?: boolean | undefined } | null;
@@ -37,11 +39,30 @@ export const actionReply = ({ ret = null, exports }: ActionAnswer): ToolReply =>
   structuredContent: { ret, exports },
 });
 
+/** What the options method of a prop left. */
+export interface AskedOptions {
+  readonly options: readonly OptionWithLabel[] | null;
+  readonly stringOptions: readonly string[] | null;
+  readonly context: unknown;
+  readonly logs: readonly LogLine[];
+  /** Each `<name>: <message>`. */
+  readonly errors: readonly string[];
+}
+
+/** In the form of `POST /v1/components/configure`. */
+export const optionsReply = ({ options, stringOptions, context, logs, errors }: AskedOptions): ToolReply => {
+  const observations = logs.map(({ k, ts, msg }) => ({ k, ts, msg }));
+  const answer = { options, string_options: stringOptions, context, observations, errors };
+  return errors.length === 0
+    ? { content: [textOf(JSON.stringify(answer))], structuredContent: answer }
+    : { content: [textOf(errors.join('\n'))], structuredContent: answer, isError: true };
+};
+
 export const runReply = (run: CalledRun): ToolReply => {
   const { id, state } = run;
   switch (state) {
     case 'failed':
-      return withRun(run, failedReply(run.error ?? { name: 'Error', message: `run ${id} failed` }));
+      return withRun(run, failedReply(failureIn(run)));
     case 'cancelled': {
       const message = `run ${id} was cancelled (${run.cancel_reason ?? 'no reason is known'})`;
       return withRun(run, failedReply({ name: 'Cancelled', message }));
@@ -58,6 +79,11 @@ export const runReply = (run: CalledRun): ToolReply => {
       ]);
   }
 };
+
+const failureIn = ({ id, error }: CalledRun): Failure => ({
+  name: String(error?.['name'] ?? 'Error'),
+  message: String(error?.['message'] ?? `run ${id} failed`),
+});
 
 const withRun = ({ id, state }: CalledRun, reply: ToolReply): ToolReply => ({
   ...reply,
