@@ -25,10 +25,17 @@ const UNUSED = { name: null, createdAt: 0, updatedAt: 0 } as const;
 /** Keeps every account in memory, without its credentials, to check and bind app props. */
 export class AccountsView implements LiveView {
   private readonly entries = new Map<string, KnownAccount>();
+  /** Ids by workspace and app, from old to new. */
+  private readonly ofApps = new Map<string, Set<string>>();
 
   find(accountId: string, workspaceId: string): KnownAccount | undefined {
     const entry = this.entries.get(accountId);
     return entry?.workspaceId === workspaceId ? entry : undefined;
+  }
+
+  /** Ids of the accounts of an app, from old to new. */
+  ofApp(app: string, workspaceId: string): readonly string[] {
+    return [...(this.ofApps.get(appKey(app, workspaceId)) ?? [])];
   }
 
   apply(recorded: RecordedEvent): void {
@@ -42,13 +49,29 @@ export class AccountsView implements LiveView {
     );
     if (state.status !== 'connected') {
       this.entries.delete(id);
+      if (known) this.leave(id, known);
       return;
     }
     const { userId, app, credentialsRef, oauth } = state;
     const fields = { workspaceId: event.metadata.workspaceId, userId, app, credentialsRef };
     this.entries.set(id, oauth === undefined ? fields : { ...fields, oauth });
+    if (!known) this.join(id, fields);
+  }
+
+  private join(id: string, { app, workspaceId }: KnownAccount): void {
+    const key = appKey(app, workspaceId);
+    this.ofApps.set(key, (this.ofApps.get(key) ?? new Set()).add(id));
+  }
+
+  private leave(id: string, { app, workspaceId }: KnownAccount): void {
+    const key = appKey(app, workspaceId);
+    const ids = this.ofApps.get(key);
+    ids?.delete(id);
+    if (ids?.size === 0) this.ofApps.delete(key);
   }
 }
+
+const appKey = (app: string, workspaceId: string): string => `${workspaceId}/${app}`;
 
 /** Reads `$auth` of an account for the process that binds props. */
 export const accountAuths = (

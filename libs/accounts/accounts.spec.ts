@@ -50,6 +50,19 @@ const world = async () => {
 };
 
 describe('accounts', () => {
+  it('are known by their app and workspace, from old to new, until they are disconnected', async () => {
+    const { view, call, connect } = await world();
+    const [first, second] = [await connect(), await connect()];
+    await connect({ api_key: 'k' }, 'github');
+    expect(view.ofApp('slack', 'o_1')).toEqual([first, second]);
+    expect(view.ofApp('slack', 'o_2')).toEqual([]);
+    expect((await call('put', `/v1/accounts/${first}`).send({ name: 'renamed' })).status).toBe(200);
+    expect((await call('delete', `/v1/accounts/${first}`)).status).toBe(204);
+    expect(view.ofApp('slack', 'o_1')).toEqual([second]);
+    expect((await call('delete', `/v1/accounts/${second}`)).status).toBe(204);
+    expect(view.ofApp('slack', 'o_1')).toEqual([]);
+  });
+
   it('are 404 for another workspace', async () => {
     const { call, connect } = await world();
     const path = `/v1/accounts/${await connect()}`;

@@ -1,8 +1,8 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
 import { ACTION_RUNNER } from './ports.js';
-import { type ActionRunner } from './published.js';
+import { ACTION_RUNS, type ActionRunner } from './published.js';
 import { RunActionController } from './run-action/run-action.controller.js';
 import { RunActionHandler } from './run-action/run-action.handler.js';
 
@@ -11,8 +11,13 @@ export interface ActionsPorts {
   readonly runner: ActionRunner;
 }
 
-/** Needs COMPONENT_CATALOG, which ComponentsModule publishes, and ACTION_PLANS of SourcesModule. */
-@Module({ controllers: [RunActionController], providers: [RunActionHandler] })
+/** Global, because it publishes ACTION_RUNS to another context. Needs COMPONENT_CATALOG, which ComponentsModule publishes, and ACTION_PLANS of SourcesModule. */
+@Global()
+@Module({
+  controllers: [RunActionController],
+  providers: [RunActionHandler, { provide: ACTION_RUNS, useExisting: RunActionHandler }],
+  exports: [ACTION_RUNS],
+})
 export class ActionsModule {
   static forRoot(ports: ActionsPorts): DynamicModule {
     return {

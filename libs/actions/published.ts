@@ -1,7 +1,9 @@
 /** Published contract of the actions context: the port through which an action runs. */
 import { type ActionAnswer } from '#libs/component-model/action-run.js';
 import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
-import { type SourceDefinition } from '#libs/sources/published.js';
+import { type CommandContext } from '#libs/kernel/handle-command.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { type ConfiguredAction, type SourceDefinition } from '#libs/sources/published.js';
 
 export interface ActionRunRequest {
   readonly runId: string;
@@ -28,4 +30,17 @@ export interface ActionRunner {
    * many wait.
    */
   run(request: ActionRunRequest): Promise<ActionOutcome>;
+}
+
+export interface RanAction extends ActionOutcome {
+  /** About the values that the caller gave. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Token under which ActionsModule provides its ActionRuns. */
+export const ACTION_RUNS = Symbol('ActionRuns');
+
+export interface ActionRuns {
+  /** As `POST /v1/actions/run`, also for an action of the registry. Rejects as RunActionHandler. */
+  run(componentId: string, configured: ConfiguredAction, context: CommandContext): Promise<RanAction>;
 }

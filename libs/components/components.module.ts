@@ -23,7 +23,7 @@ import { GetRegistryComponentController } from './get-registry-component/get-reg
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
 import { ListPackageUsersController } from './list-package-users/list-package-users.controller.js';
 import { ListPackageUsersHandler } from './list-package-users/list-package-users.query.js';
-import { ADDITIONAL_PROPS, COMPONENT_CATALOG, EVENT_NAMES } from './published.js';
+import { ADDITIONAL_PROPS, COMPONENT_CATALOG, COMPONENT_OPTIONS, EVENT_NAMES } from './published.js';
 import { RegistrySync } from './registry/registry-sync.js';
 import { SaveComponentController } from './save-component/save-component.controller.js';
 import { SaveComponentHandler } from './save-component/save-component.handler.js';
@@ -89,9 +89,10 @@ export interface ComponentsPorts {
     GetAppHandler,
     { provide: COMPONENT_CATALOG, useClass: StoredComponentCatalog },
     { provide: ADDITIONAL_PROPS, useExisting: CalledAdditionalProps },
+    { provide: COMPONENT_OPTIONS, useExisting: ComponentForms },
     { provide: EVENT_NAMES, useClass: CalledEventNames },
   ],
-  exports: [COMPONENT_CATALOG, ADDITIONAL_PROPS, EVENT_NAMES],
+  exports: [COMPONENT_CATALOG, ADDITIONAL_PROPS, COMPONENT_OPTIONS, EVENT_NAMES],
 })
 export class ComponentsModule {
   static forRoot(ports: ComponentsPorts): DynamicModule {

@@ -13,3 +13,4 @@ export { keepRegistry } from './registry/kept-registry.js';
 export { RegistrySync, type Synced } from './registry/registry-sync.js';
 export { RegistrySources, type RegistryPackages, type RegistrySource } from './registry/registry-sources.js';
 export { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
+export { toolActions } from './tool-actions.js';

@@ -4,7 +4,9 @@ import { type HookName } from '#libs/component-model/hooks.js';
 import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type Warning } from '#libs/kernel/warning.js';
-import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
+import { type ConfigurableProp, type OptionWithLabel } from '#libs/component-model/component-metadata.js';
+import { type LogLine } from '#libs/component-model/run-output.js';
+import { type Caller } from '#libs/http/callers.js';
 
 export interface ImportedPackage {
   readonly name: string;
@@ -12,6 +14,9 @@ export interface ImportedPackage {
   /** Absent when the package states none. */
   readonly licence?: string;
 }
+
+export { isNewerVersion } from './domain/version-order.js';
+export { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
 
 /** npm packages of a component. See docs/reference/component-model.md#npm-packages. */
 export interface SavedPackages {
@@ -192,4 +197,33 @@ export interface ResolvedComponent extends DeployableComponent {
 export interface ComponentCatalog {
   /** Rejects with DomainError component.* (not found, invalid, too large, reference missing). */
   resolve(reference: ComponentReference, context: CommandContext): Promise<ResolvedComponent>;
+}
+
+/** Token under which ComponentsModule provides its ComponentOptions. */
+export const COMPONENT_OPTIONS = Symbol('ComponentOptions');
+
+export interface OptionsRequest {
+  /** Id or key. */
+  readonly component: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly dynamicPropsId?: string;
+  readonly caller: Caller;
+  readonly prop: string;
+  readonly page: number;
+  readonly prevContext: unknown;
+  readonly query?: string;
+}
+
+export interface FoundOptions {
+  readonly options: readonly OptionWithLabel[] | null;
+  readonly stringOptions: readonly string[] | null;
+  readonly context: unknown;
+  readonly logs: readonly LogLine[];
+  readonly errors: readonly string[];
+  readonly warnings: readonly Warning[];
+}
+
+/** Implemented by the components context. See docs/reference/rest-api.md#configure. */
+export interface ComponentOptions {
+  options(request: OptionsRequest): Promise<FoundOptions>;
 }

@@ -6,6 +6,7 @@ import {
   DEFAULT_CODE_LIMITS,
   DEFAULT_INSPECTION_LIMITS,
   type FetchText,
+  toolActions,
 } from '#libs/components/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
@@ -24,6 +25,7 @@ import { boundValue } from '#libs/sources/index.js';
 import { emissionFaults, type Replays, subscriptionsTo } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { type DeliveryReach } from '#libs/webhooks/index.js';
+import { version } from '#libs/hosting/version.js';
 import { runnableWorkflows, workflowChanges } from '#libs/workflows/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
@@ -125,9 +127,23 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     workflowStats: { of: (...asked) => engines.runHistory.stats(...asked) },
     bulkReplays: views.bulkReplays,
     workflowSubscriptions: { of: (workflowId) => subscriptionsTo(engines.readModels, workflowId) },
+    ...toolPorts(options),
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };
 };
+
+const toolPorts = ({ config, plane: { engines, views } }: ApiOptions) => ({
+  workflowTools: views.workflows,
+  actionTools: views.actionTools,
+  toolActions: toolActions(engines.readModels),
+  toolAccounts: views.accounts,
+  mcp: {
+    version: version(),
+    waitMs: config.mcpWaitS * 1_000,
+    publicUrl: config.publicUrl,
+    origins: config.corsOrigins,
+  },
+});
 
 const triggerReferences = ({ resources, variables }: ControlPlane['views']): ModulePorts['triggerReferences'] => ({
   isSource: (id, workspaceId) => id.startsWith('dc_') && resources.find(id)?.workspaceId === workspaceId,

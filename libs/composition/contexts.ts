@@ -18,6 +18,7 @@ import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { type StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { subscriptionsContext } from '#libs/subscriptions/index.js';
 import { tenancyContext } from '#libs/tenancy/index.js';
+import { toolsContext } from '#libs/tools/index.js';
 import { variablesContext } from '#libs/variables/index.js';
 import { webhooksContext } from '#libs/webhooks/index.js';
 import { workflowHistoryContext } from '#libs/workflow-history/index.js';
@@ -37,6 +38,7 @@ export const contexts = [
   actionsContext,
   workflowsContext,
   workflowHistoryContext,
+  toolsContext,
   eventsContext,
   auditContext,
   routingContext,

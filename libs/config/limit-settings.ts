@@ -81,6 +81,15 @@ export const limits = {
     unit: 'runs',
     sentence: 'Runs of a workflow that may wait at a time.',
   }),
+  mcpWaitS: integer({
+    name: 'SLUICE_MCP_WAIT_S',
+    group: LIMITS,
+    min: 1,
+    max: 300,
+    fallback: 60,
+    unit: 'seconds',
+    sentence: 'How long a call of a tool waits for the run of its workflow. The run goes on after it.',
+  }),
   maxSubscriptions: integer({
     name: 'SLUICE_MAX_SUBSCRIPTIONS',
     group: LIMITS,

@@ -66,6 +66,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'component.calls_overloaded': { status: 503, word: 'calls_overloaded', retryAfter: 10 },
   'audit.too_many_exports': { status: 429, word: 'too_many_exports' },
   'stream.too_many': { status: 429, word: 'too_many_streams' },
+  'tools.origin_not_allowed': { status: 403, word: 'origin_not_allowed' },
   'workflow.not_found': { status: 404, word: 'workflow_not_found' },
   'workflow.inactive': { status: 409, word: 'workflow_inactive' },
   'workflow.version_not_found': { status: 404, word: 'version_not_found' },

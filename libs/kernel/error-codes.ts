@@ -56,6 +56,7 @@ export type ErrorCode =
   | 'component.calls_overloaded'
   | 'audit.too_many_exports'
   | 'stream.too_many'
+  | 'tools.origin_not_allowed'
   | 'workflow.not_found'
   | 'workflow.inactive'
   | 'workflow.version_not_found'

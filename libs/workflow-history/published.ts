@@ -1,5 +1,6 @@
 import { type DomainEvent } from '#libs/kernel/events.js';
 import { type ReplayVersion } from './replay-run/begin-replay.js';
+import { type AnsweredRunRecord } from './run-reply.js';
 
 /** What a bulk replay was asked for. */
 export interface BulkReplayRequest {
@@ -36,3 +37,24 @@ export interface BulkReplayEnded extends DomainEvent {
   readonly data: { readonly outcome: 'finished' | 'cancelled'; readonly at: number };
 }
 export type BulkReplayEvent = BulkReplayStarted | BulkReplayAdvanced | BulkReplayEnded;
+
+/** Token under which WorkflowHistoryModule provides its ToolRuns. */
+export const TOOL_RUNS = Symbol('ToolRuns');
+
+/** Implemented by the history of runs. */
+export interface ToolRuns {
+  /**
+   * Starts a run by a `tool` trigger. Resolves with its whole record once the run has ended or waits, or after `waitMs`.
+   * Throws what the server refuses events of the workflow with.
+   */
+  call(call: {
+    readonly workflowId: string;
+    readonly workspaceId: string;
+    /** Name of the trigger. */
+    readonly tool: string;
+    readonly event: unknown;
+    readonly waitMs: number;
+    /** The same for every repeat of the request. Undefined for a request that is not repeated. */
+    readonly repeatId: string | undefined;
+  }): Promise<AnsweredRunRecord>;
+}

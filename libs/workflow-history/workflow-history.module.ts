@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { EventStreams } from '#libs/event-streams/index.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
@@ -14,6 +14,7 @@ import { CancelRunsController } from './bulk/cancel-runs.controller.js';
 import { StartBulkReplayHandler } from './bulk/start-bulk-replay.handler.js';
 import { DeleteRunController } from './delete-run/delete-run.controller.js';
 import { GetRunController } from './get-run/get-run.controller.js';
+import { InvokedRuns } from './invoke-workflow/invoked-runs.js';
 import { InvokeWorkflowController } from './invoke-workflow/invoke-workflow.controller.js';
 import { ListRunsController } from './list-runs/list-runs.controller.js';
 import {
@@ -28,6 +29,7 @@ import {
   WORKFLOW_INVOKES,
   type WorkflowInvokes,
 } from './ports.js';
+import { TOOL_RUNS } from './published.js';
 import { ReplayRunController } from './replay-run/replay-run.controller.js';
 import { type RunHistory } from './run-history.js';
 import { ShownRuns } from './shown-runs.js';
@@ -49,6 +51,8 @@ export interface WorkflowHistoryPorts {
   readonly topics: TopicPolicy;
 }
 
+/** Global, because it publishes TOOL_RUNS to another context. */
+@Global()
 @Module({
   controllers: [
     ListRunsController,
@@ -61,7 +65,14 @@ export interface WorkflowHistoryPorts {
     ReplayRunController,
     StreamRunsController,
   ],
-  providers: [ShownRuns, StartBulkReplayHandler, CancelBulkReplayHandler],
+  providers: [
+    ShownRuns,
+    InvokedRuns,
+    StartBulkReplayHandler,
+    CancelBulkReplayHandler,
+    { provide: TOOL_RUNS, useExisting: InvokedRuns },
+  ],
+  exports: [TOOL_RUNS],
 })
 export class WorkflowHistoryModule {
   static forRoot(ports: WorkflowHistoryPorts): DynamicModule {

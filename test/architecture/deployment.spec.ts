@@ -280,6 +280,10 @@ describe('deploy/nginx.conf.template', () => {
     expect(conf).toMatch(/^ {2}location \/r\/ \{\n {4}access_log off;\n {4}proxy_pass http:\/\/ingress;\n {2}\}$/m);
   });
 
+  it('sends tools of agents by their method, as the API', () => {
+    expect(conf).toMatch(/^ {2}location = \/mcp \{\n {4}proxy_pass http:\/\/\$api;\n {2}\}$/m);
+  });
+
   it('gets each of its own variables from the proxy service', () => {
     const asked = [...conf.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
     expect(Object.keys(serviceOf('proxy').environment ?? {})).toEqual(expect.arrayContaining(asked));

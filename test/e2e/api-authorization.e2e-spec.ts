@@ -23,7 +23,7 @@ const nextAddress = (): string => `198.51.100.${++addresses}`;
 const { api } = instance;
 
 /** Routes that only read, although their method is that of a change. */
-const READS_BY_POST: readonly string[] = ['/v1/workflows/validate'];
+const READS_BY_POST: readonly string[] = ['/mcp', '/v1/workflows/validate'];
 
 const ASKERS = ['no key', 'wrong key', 'read-only key', 'read_only', 'member', 'owner', 'other workspace'] as const;
 type Asker = (typeof ASKERS)[number];

@@ -384,6 +384,12 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(204, 'DELETE /v1/webhooks/{id}', { path: { id: webhook.id } });
   });
 
+  it('tools of agents', async () => {
+    const headers = { accept: 'application/json, text/event-stream' };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    await contract.expect(200, 'POST /mcp', { body, headers });
+  });
+
   it("the operator's routes", async () => {
     await contract.expect(200, 'GET /healthz');
     await contract.expect(200, 'GET /readyz');

@@ -45,7 +45,7 @@ export class FrontProxy {
     if (url.startsWith('/healthz') || url.startsWith('/readyz') || url.startsWith('/metrics'))
       return this.backends.queries();
     // A host below the endpoint domain has only endpoint paths, apart from the API.
-    if (!/^\/+v1(\/|\?|$)/.test(url)) return this.backends.queries();
+    if (!/^\/+(v1(\/|\?|$)|mcp(\?|$))/.test(url)) return this.backends.queries();
     return QUERIES.has(method) ? this.backends.queries() : this.backends.commands();
   }
 

@@ -22,7 +22,8 @@ import { workspaceOf } from '#libs/http/workspace.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { warningsIn } from '#libs/kernel/warning.js';
 import { RunActionDto } from './run-action.dto.js';
-import { RunAction, type RanAction } from './run-action.handler.js';
+import { type RanAction } from '../published.js';
+import { RunAction } from './run-action.handler.js';
 
 /** See docs/reference/rest-api.md#action-observations. */
 const ActionObservation = named('ActionObservation', {

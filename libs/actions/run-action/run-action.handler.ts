@@ -14,12 +14,7 @@ import {
   type SourceDefinition,
 } from '#libs/sources/published.js';
 import { ACTION_RUNNER } from '../ports.js';
-import { type ActionOutcome, type ActionRunner } from '../published.js';
-
-export interface RanAction extends ActionOutcome {
-  /** About the values that the caller gave. */
-  readonly warnings: readonly Warning[];
-}
+import { type ActionRunner, type ActionRuns, type RanAction } from '../published.js';
 
 export class RunAction extends Command<RanAction> {
   constructor(
@@ -38,13 +33,17 @@ export class RunAction extends Command<RanAction> {
  * component.additional_props_failed, component.dynamic_props_not_found.
  */
 @CommandHandler(RunAction)
-export class RunActionHandler implements ICommandHandler<RunAction> {
+export class RunActionHandler implements ICommandHandler<RunAction>, ActionRuns {
   constructor(
     @Inject(COMPONENT_CATALOG) private readonly catalog: ComponentCatalog,
     @Inject(ACTION_PLANS) private readonly plans: ActionPlans,
     @Inject(ACTION_RUNNER) private readonly runner: ActionRunner,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
+
+  run(componentId: string, configured: ConfiguredAction, context: CommandContext): Promise<RanAction> {
+    return this.execute(new RunAction(componentId, configured, context));
+  }
 
   async execute({ component: id, configured, context }: RunAction): Promise<RanAction> {
     const reference = id.startsWith('sc_') ? { componentId: id } : { key: id };

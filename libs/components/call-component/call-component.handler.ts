@@ -17,7 +17,13 @@ import { deployable } from '../catalog.js';
 import { findComponent } from '../get-component/find-component.js';
 import { componentNotFound } from '../get-component/get-component.query.js';
 import { COMPONENT_CALLS, type ComponentCalls } from '../ports.js';
-import { type DeployableComponent, withDynamicProps } from '../published.js';
+import {
+  type ComponentOptions,
+  type DeployableComponent,
+  type FoundOptions,
+  type OptionsRequest,
+  withDynamicProps,
+} from '../published.js';
 import { CalledAdditionalProps } from './additional-props.js';
 import { DynamicPropsStore } from './dynamic-props.js';
 
@@ -29,23 +35,7 @@ export interface FormRequest {
   readonly caller: Caller;
 }
 
-export interface OptionsRequest extends FormRequest {
-  readonly prop: string;
-  readonly page: number;
-  readonly prevContext: unknown;
-  readonly query?: string;
-}
-
 type Option = OptionsAnswer['options'][number];
-
-export interface FoundOptions {
-  readonly options: readonly OptionWithLabel[] | null;
-  readonly stringOptions: readonly string[] | null;
-  readonly context: unknown;
-  readonly logs: readonly LogLine[];
-  readonly errors: readonly string[];
-  readonly warnings: readonly Warning[];
-}
 
 export interface FoundProps {
   readonly id: string;
@@ -62,7 +52,7 @@ interface Form {
 
 /** Calls of a form for the props of a component: options and additionalProps. */
 @Injectable()
-export class ComponentForms {
+export class ComponentForms implements ComponentOptions {
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(COMPONENT_CALLS) private readonly calls: ComponentCalls,

@@ -28,6 +28,18 @@ export const compareVersions = (a: string, b: string): number => {
   return left.pre.length - right.pre.length;
 };
 
+/** Of equal versions the last saved is the newer one. */
+export const isNewerVersion = (a: SavedVersion, b: SavedVersion): boolean => {
+  const order = compareVersions(a.version, b.version);
+  return order === 0 ? a.updatedAt > b.updatedAt : order > 0;
+};
+
+/** `updatedAt`: epoch milliseconds of the last time that it was saved. */
+interface SavedVersion {
+  readonly version: string;
+  readonly updatedAt: number;
+}
+
 /**
  * Whether a version is the wanted one, or within `^1.2.3`: not older, and equal up to the first number that is not 0. As
  * in npm, a pre-release is in a range only when the range names one of the same three numbers.

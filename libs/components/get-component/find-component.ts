@@ -2,7 +2,7 @@ import { type Caller } from '#libs/http/callers.js';
 import { workspaceOf } from '#libs/http/workspace.js';
 import { isIdOf } from '#libs/kernel/ids.js';
 import { type Page, type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { compareVersions, isWanted } from '../domain/version-order.js';
+import { isNewerVersion, isWanted } from '../domain/version-order.js';
 import { COMPONENTS, type ComponentDoc } from '../read-models/components.projection.js';
 import { REGISTRY_WORKSPACE, registryEntryId } from '../registry/registry-entry.js';
 import { REGISTRY, type RegistryDoc } from '../registry/registry.projection.js';
@@ -55,7 +55,7 @@ export const componentByKey = async (
   const fits = ({ component }: ComponentDoc): boolean => version === undefined || isWanted(component.version, version);
   let newest: ComponentDoc | undefined;
   for await (const doc of byKey(readModels, workspaceId, key))
-    if (fits(doc) && (!newest || isNewer(doc, newest))) newest = doc;
+    if (fits(doc) && (!newest || isNewerVersion(doc.component, newest.component))) newest = doc;
   if (newest || ownOnly) return newest;
   const listed = await listedComponent(readModels, key);
   return listed && fits(listed) ? listed : undefined;
@@ -70,11 +70,6 @@ export const listedComponent = async (readModels: ReadModelStore, key: string): 
 /** Refuses the empty text, under which components without a key are stored. Older keys may be longer than new ones. */
 const mayBeKey = (text: string): boolean => text !== '' && text.length <= MAX_KEY && !text.includes('\0');
 const MAX_KEY = 8_192;
-
-const isNewer = (a: ComponentDoc, b: ComponentDoc): boolean => {
-  const order = compareVersions(a.component.version, b.component.version);
-  return order === 0 ? a.sort > b.sort : order > 0;
-};
 
 const PAGE = 100;
 

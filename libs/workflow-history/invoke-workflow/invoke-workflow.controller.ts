@@ -1,7 +1,5 @@
 import { Controller, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { type Response } from 'express';
-import { Backoff } from '#libs/async/backoff.js';
-import { pause } from '#libs/async/pause.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
@@ -9,26 +7,14 @@ import { type Parameters, Params } from '#libs/http/parameters.js';
 import { RequestRepeatId } from '#libs/http/repeat-id.js';
 import { type RepeatId } from '#libs/http/request-state.js';
 import { one } from '#libs/http/replies.js';
-import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { CLOCK } from '#libs/kernel/tokens.js';
-import { hasEnded, type RunState } from '#libs/workflow-runs/run-state.js';
-import { RUN_HISTORY, type ShownWorkflow, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
-import { arrivedRun, type ListedRun, type RunHistory } from '../run-history.js';
-import {
-  type AnsweredRunRecord,
-  AnsweredRunReply,
-  answeredRunRecord,
-  wholeRunRecord,
-  WholeRunReply,
-} from '../run-reply.js';
+import { type ShownWorkflow, WORKFLOW_INVOKES, type WorkflowInvokes } from '../ports.js';
+import { arrivedRun } from '../run-history.js';
+import { type AnsweredRunRecord, AnsweredRunReply, wholeRunRecord, WholeRunReply } from '../run-reply.js';
 import { ShownRuns } from '../shown-runs.js';
+import { InvokedRuns } from './invoked-runs.js';
 import { InvokeWorkflowDto } from './invoke-workflow.dto.js';
 
-/** Milliseconds between two looks at the history, which has a change of a run a moment later. */
-const LOOK_MS = 50;
-/** Longest time between two looks before the run has answered. */
-const UNASKED_LOOK_MS = 1_000;
 /** As of runs without a time limit of their workflow, in seconds. */
 const TIMEOUT_S = 30;
 
@@ -37,9 +23,8 @@ const TIMEOUT_S = 30;
 export class InvokeWorkflowController {
   constructor(
     private readonly runs: ShownRuns,
-    @Inject(RUN_HISTORY) private readonly history: RunHistory,
+    private readonly invoked: InvokedRuns,
     @Inject(WORKFLOW_INVOKES) private readonly invokes: WorkflowInvokes,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Post()
@@ -66,47 +51,21 @@ export class InvokeWorkflowController {
     if (workflow.deploymentId === null && !draft) throw notDeployed(workflow, test);
     if (!workflow.active && !test) throw inactive(workflow);
     const { timeoutSeconds } = (draft ?? workflow).settings;
-    const waitMs = wait ? (seconds ?? (timeoutSeconds ?? TIMEOUT_S) + 1) * 1_000 : undefined;
-    const until = this.clock.now() + (waitMs ?? 0);
     const { id: workflowId, workspaceId } = workflow;
     const { event = {} } = params;
-    const { run, answered } = await this.invokes.invoke({
-      workflowId,
-      workspaceId,
-      event,
-      test,
-      draftId: draft?.id ?? null,
-      waitMs,
-      repeatId: await repeat?.(),
-    });
-    const arrived = arrivedRun(run);
-    if (!wait) return { data: wholeRunRecord(arrived, await this.runs.shown(arrived), false) };
-    const isOver = await this.isOver(arrived.id, until, answered);
-    if (isOver) response.status(200);
-    const found = (await this.history.whole(arrived.id)) ?? arrived;
-    return { data: answeredRunRecord(found, await this.runs.shown(found)) };
-  }
-
-  /**
-   * Resolves with true once the run has ended or waits, which may be after its caller has its answer. A run that waits for
-   * a retry, and one that an earlier try of this request began, gives no answer, so this looks now and then without one.
-   */
-  private async isOver(id: string, until: number, answered: Promise<unknown>): Promise<boolean> {
-    const backoff = new Backoff({ firstMs: LOOK_MS, longestMs: UNASKED_LOOK_MS });
-    let hasAnswer = false;
-    const answer = answered.then(() => {
-      hasAnswer = true;
-    });
-    for (;;) {
-      const found: ListedRun | undefined = await this.history.find(id);
-      if (found && rests(found.state)) return true;
-      if (this.clock.now() >= until) return false;
-      await (hasAnswer ? pause(LOOK_MS) : Promise.race([answer, pause(backoff.next())]));
+    const draftId = draft?.id ?? null;
+    const call = { workflowId, workspaceId, event, test, draftId, repeatId: await repeat?.() };
+    if (wait) {
+      const waitMs = (seconds ?? (timeoutSeconds ?? TIMEOUT_S) + 1) * 1_000;
+      const { record, isOver } = await this.invoked.answer({ ...call, waitMs });
+      if (isOver) response.status(200);
+      return { data: record };
     }
+    const { run } = await this.invokes.invoke({ ...call, waitMs: undefined });
+    const arrived = arrivedRun(run);
+    return { data: wholeRunRecord(arrived, await this.runs.shown(arrived), false) };
   }
 }
-
-const rests = (state: RunState): boolean => hasEnded(state) || state.head.wait !== null;
 
 const notDeployed = ({ id, draft }: ShownWorkflow, test: boolean): DomainError => {
   const other = draft && !test ? ', or run its draft with test=true' : '';

@@ -1,0 +1,1 @@
+export { toolsContext } from './context.js';
