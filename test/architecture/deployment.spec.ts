@@ -260,28 +260,23 @@ describe('deploy/nginx.conf.template', () => {
   const conf = text('deploy/nginx.conf.template');
 
   it('sends requests to existing services, on the port that they listen on', () => {
-    const servers = [...conf.matchAll(/^ {2}server ([\w-]+):(\d+) resolve;/gm)].map(([, host, port]) => [host, port]);
-    expect(servers.map(([host]) => host)).toEqual(['command-api', 'query-api', 'ingress']);
-    expect(new Set(servers.map(([, port]) => port))).toEqual(new Set([String(SETTINGS.port.fallback)]));
-    for (const [host = ''] of servers) serviceOf(host);
+    const servers = [...conf.matchAll(/^ {2}server (\S+) resolve;/gm)].map(([, server]) => server);
+    const hosts = ['command-api', 'query-api', 'ingress'];
+    expect(servers).toEqual(hosts.map((host) => `${host}:${SETTINGS.port.fallback}`));
+    for (const host of hosts) serviceOf(host);
   });
 
   it('keeps the addresses of streams out of its log, because they may hold a key, and sends them to query-api', () => {
     const [, pattern = '', block = ''] = /location ~ (\S+sse\S+) \{([^}]*)\}/.exec(conf) ?? [];
     expect(block).toMatch(/access_log off;\s+proxy_pass http:\/\/query_api;/);
-    const addresses = ['sources/dc_1', 'workflows/p_1', 'workflows/p_1/runs', 'runs/run_1'].map(
-      (of) => `/v1/${of}/sse`,
-    );
-    for (const address of [...addresses, '/pipelines/p_1/sse']) expect(address).toMatch(new RegExp(pattern));
+    const all = ['sources/dc_1', 'workflows/p_1', 'workflows/p_1/runs', 'runs/run_1'].map((of) => `/v1/${of}/sse`);
+    for (const address of [...all, '/pipelines/p_1/sse']) expect(address).toMatch(new RegExp(pattern));
   });
 
-  it('sends endpoints and URLs of runs to ingress with any method, and logs no URL of a run', () => {
+  it('sends endpoints and URLs of runs to ingress, tools by their method, and logs no URL of a run', () => {
+    expect(conf).toMatch(/^ {2}location = \/mcp \{\n {4}proxy_pass http:\/\/\$api;\n {2}\}$/m);
     expect(conf).toMatch(/^ {2}location \/h\/ \{\n {4}proxy_pass http:\/\/ingress;\n {2}\}$/m);
     expect(conf).toMatch(/^ {2}location \/r\/ \{\n {4}access_log off;\n {4}proxy_pass http:\/\/ingress;\n {2}\}$/m);
-  });
-
-  it('sends tools of agents by their method, as the API', () => {
-    expect(conf).toMatch(/^ {2}location = \/mcp \{\n {4}proxy_pass http:\/\/\$api;\n {2}\}$/m);
   });
 
   it('gets each of its own variables from the proxy service', () => {

@@ -8,6 +8,7 @@ import { eventually } from '#test/harness/wait.js';
 import { waitingRun } from '#test/harness/waiting-run.js';
 import { always } from '#test/harness/webhook-receiver.js';
 import { bulkOf } from './api-replies.bulk.js';
+import { CODE } from './api-replies.component.js';
 import { versionsOf } from './api-replies.versions.js';
 
 const instance = useInstance();
@@ -16,30 +17,6 @@ interface DescribedWorkflow {
   readonly id: string;
   readonly triggers: readonly { readonly endpoint_url?: string }[];
 }
-
-const CODE = componentCode({
-  props: `
-    http: '$.interface.http',
-    timer: { type: '$.interface.timer', static: { intervalSeconds: 3600 } },
-    db: '$.service.db',
-    notice: { type: 'alert', content: 'Mind the gap' },
-    token: { type: 'string', label: 'Token', description: 'A secret', secret: true },
-    kind: { type: 'string', options: [{ label: 'A', value: 'a' }, 'b'], default: 'a', optional: true },
-    count: { type: 'integer', min: 1, max: 9, default: 3 },
-    remote: { type: 'string', optional: true, options() { return ['x']; } },
-  `,
-  members: `
-    description: 'Says and does',
-    annotations: { readOnlyHint: true },
-    sampleEmit: { plain: true },
-    hooks: { async activate() { if (this.count === 9) throw new Error('nine'); } },
-    run(event) {
-      console.log('run');
-      if (event.body?.fail) throw new Error('asked to fail');
-      this.$emit({ plain: true });
-      this.$emit({ text: 'x'.repeat(3_000) }, { id: 7, summary: 'Large', ts: 1_700_000_000_000 });
-    },`,
-});
 
 /** Routes that succeed elsewhere. */
 const WITHOUT_SUCCESS = [

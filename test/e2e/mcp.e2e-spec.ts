@@ -22,7 +22,7 @@ const withClient = async <T>(act: (client: Client) => Promise<T>, key = server.a
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
   // The types of the SDK do not agree with exactOptionalPropertyTypes.
-  await client.connect(transport as unknown as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   try {
     return await act(client);
   } finally {

@@ -81,9 +81,11 @@ export const runReply = (run: CalledRun): ToolReply => {
 };
 
 const failureIn = ({ id, error }: CalledRun): Failure => ({
-  name: String(error?.['name'] ?? 'Error'),
-  message: String(error?.['message'] ?? `run ${id} failed`),
+  name: textIn(error?.['name']) ?? 'Error',
+  message: textIn(error?.['message']) ?? `run ${id} failed`,
 });
+
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const withRun = ({ id, state }: CalledRun, reply: ToolReply): ToolReply => ({
   ...reply,

@@ -33,7 +33,7 @@ const world = () => {
     options: [] as OptionsRequest[],
     registry: [] as string[],
   };
-  const refusal: { error?: unknown } = {};
+  const refusal: { error?: Error } = {};
   const view = new ActionToolsView();
   view.apply(recorded('component-sc_1', { type: 'ComponentSaved', data: saved('sc_1', 'buy') }));
   const workflows: WorkflowTools = {

@@ -1,14 +1,16 @@
 import { type Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { type CallToolResult, type ListToolsResult } from '@modelcontextprotocol/sdk/types.js';
+import { type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { type ListedTool } from '../domain/tool-list.js';
 import { type ToolReply } from '../domain/tool-reply.js';
 
 /** What a request of the protocol is answered with. */
 export interface McpHandlers {
   /** Resolves with the page of the list after the name `after`. */
-  list(after: string | undefined): Promise<{ readonly tools: readonly ListedTool[]; readonly next?: string }>;
+  readonly list: (
+    after: string | undefined,
+  ) => Promise<{ readonly tools: readonly ListedTool[]; readonly next?: string }>;
   /** Resolves with undefined when the caller has no such tool. */
-  call(name: string, given: Readonly<Record<string, unknown>> | undefined): Promise<ToolReply | undefined>;
+  readonly call: (name: string, given: Readonly<Record<string, unknown>> | undefined) => Promise<ToolReply | undefined>;
 }
 
 /** What the protocol reads of a request beside its body. */
@@ -67,7 +69,7 @@ export const answerMcp = async (
   };
   server.setRequestHandler(sdk.ListToolsRequestSchema, async ({ params }) => {
     const { tools, next } = await kept(list(params?.cursor));
-    return { tools, ...(next === undefined ? {} : { nextCursor: next }) } as unknown as ListToolsResult;
+    return { tools, ...(next === undefined ? {} : { nextCursor: next }) };
   });
   server.setRequestHandler(sdk.CallToolRequestSchema, async ({ params: { name, arguments: given } }) => {
     const result = await kept(call(name, given));
@@ -90,7 +92,7 @@ const respond = async (
   { body, headers }: { readonly body: unknown; readonly headers: McpHeaders },
 ): Promise<McpAnswer> => {
   try {
-    await server.connect(transport as Parameters<Server['connect']>[0]);
+    await server.connect(transport);
     const given = Object.entries(headers).flatMap(([name, value]: [string, string | undefined]) =>
       value === undefined ? [] : [[name, value] as const],
     );
