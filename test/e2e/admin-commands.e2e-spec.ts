@@ -112,6 +112,23 @@ describe('sluice admin', () => {
       );
     }, 60_000);
 
+    // docs/reference/rest-api.md#api-key-tools
+    it('issues a key for tools only, which the server keeps to them', async () => {
+      const issue = ['key', 'issue', '--user', ADA, '--tool', 'send_mail', '--tool', 'slack-send'];
+      const tools = ['send_mail', 'slack-send'];
+      const issued = await json<Issued>(...issue, '--name', 'agent', '--read-only');
+      expect(issued).toMatchObject({ scope: 'read-only tools', tools });
+      expect((await admin(...issue)).stderr).toMatch(/^key key_\w+ of ada \(u_\w+\), tools, without end/);
+      expect(await json<object[]>('key', 'list', '--user', 'ada')).toContainEqual(
+        expect.objectContaining({ id: issued.id, scope: 'read-only tools', tools }),
+      );
+      await startedFor(async () => {
+        const { key } = issued;
+        const told = await api.call('GET', '/v1/users/me', { key });
+        expect(told).toMatchObject({ status: 403, body: { code: 'tools_only_key' } });
+      });
+    }, 120_000);
+
     it('issues keys with limits, which the server keeps, and shows each once', async () => {
       const issue = ['key', 'issue', '--user', ADA, '--name', 'reports', '--expires-in', '30d', '--read-only'];
       const issued = await json<Issued>(...issue);
@@ -156,7 +173,8 @@ describe('sluice admin', () => {
           }
         }
         const made = ['WorkspaceCreated', 'WorkspaceRenamed', 'WorkspaceMemberAdded', 'WorkspaceMemberRoleChanged'];
-        const expected = [...made, 'WorkspaceMemberRemoved', 'ApiKeyIssued', 'ApiKeyHandedOver', 'ApiKeyRevoked'];
+        const ofKeys = ['ApiKeyIssued', 'ToolsKeyIssued', 'ApiKeyHandedOver', 'ApiKeyRevoked'];
+        const expected = [...made, 'WorkspaceMemberRemoved', ...ofKeys];
         expect([...kinds].sort()).toEqual(expected.sort());
         const renamed = (await auditOf(research, ada.key)).data.find(({ type }) => type === 'WorkspaceRenamed');
         expect(renamed?.changes).toEqual([{ path: 'name', before: 'Resaerch', after: 'Research' }]);
@@ -231,6 +249,10 @@ describe('sluice admin', () => {
         /--expires-in must be a number with m, h, d or w .*got 30/,
       ],
       [['key', 'issue', '--user', 'ada', '--name', ''], /--name must be 1 to 100 characters/],
+      [
+        ['key', 'issue', '--user', 'ada', '--tool', 'a', '--tool', 'send mail'],
+        /--tool: parameter tools\[1\] must be the name of a tool, .*got "send mail"/,
+      ],
       [['key', 'revoke', 'key_nope'], /there is no API key key_nope/],
     ])('refuses %j, naming the field, the value and what to do', async (args, words) => {
       const told = await admin(...args);

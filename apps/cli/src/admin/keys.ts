@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { issueKeyFor, type RegisteredKey, revokeKeyOf } from '#libs/tenancy/index.js';
+import { issueKeyFor, namesOfTools, type RegisteredKey, revokeKeyOf } from '#libs/tenancy/index.js';
 import { checkName } from '../key.js';
 import { tell } from '../progress.js';
 import { endAfter } from './lifetime.js';
@@ -18,6 +18,7 @@ export const registerKeys = (admin: Command): void => {
     .option('--name <name>', 'name of the key in lists', 'command line')
     .option('--expires-in <time>', 'time until the key ends, such as 12h, 30d or 8w; default: it has no end')
     .option('--read-only', 'a key that may read, and change nothing')
+    .option('--tool <name>', 'a key that opens this tool for agents, and nothing else; once for each tool', oneMore)
     .action((options: IssueOptions) => withTenancy((tenancy) => issueKey(tenancy, options)));
   withJson(key.command('list').description('Lists the keys that are not revoked. The keys themselves are not stored.'))
     .option('--user <user>', 'only those of this user: email address, username or id')
@@ -44,18 +45,34 @@ interface IssueOptions extends Output {
   readonly name: string;
   readonly expiresIn?: string;
   readonly readOnly?: boolean;
+  readonly tool?: readonly string[];
 }
 
+const oneMore = (name: string, before: readonly string[] = []): readonly string[] => [...before, name];
+
 const issueKey = async (tenancy: Tenancy, options: IssueOptions): Promise<void> => {
-  const { name, expiresIn, readOnly, json } = options;
+  const { name, expiresIn, readOnly, tool, json } = options;
   checkName(name);
   const { userId, username } = await inOption('--user', () => tenancy.register.find(options.user));
   const expiresAt = expiresIn === undefined ? undefined : endAfter(expiresIn, tenancy.clock.now());
-  const limits = { ...(readOnly ? { readOnly } : {}), ...(expiresAt === undefined ? {} : { expiresAt }) } as const;
+  const tools = tool && (await inOption('--tool', () => namesOfTools(tool)));
+  const limits = {
+    ...(readOnly ? { readOnly } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(tools ? { tools } : {}),
+  } as const;
   const { keyId, secret, handedOver } = await issueKeyFor(tenancy, userId, name, limits);
   const scope = scopeOf(limits);
   if (json) {
-    tellJson({ id: keyId, user_id: userId, name, scope, expires_at: isoOf(expiresAt), key: secret });
+    tellJson({
+      id: keyId,
+      user_id: userId,
+      name,
+      scope,
+      tools: tools ?? null,
+      expires_at: isoOf(expiresAt),
+      key: secret,
+    });
   } else {
     const end = expiresAt === undefined ? 'without end' : `until ${isoOf(expiresAt)}`;
     process.stderr.write(`key ${keyId} of ${username} (${userId}), ${scope}, ${end}, shown this once:\n`);
@@ -64,8 +81,10 @@ const issueKey = async (tenancy: Tenancy, options: IssueOptions): Promise<void> 
   await handedOver();
 };
 
-const scopeOf = ({ readOnly }: { readonly readOnly?: boolean }): 'read-only' | 'full' =>
-  readOnly ? 'read-only' : 'full';
+const scopeOf = ({ readOnly, tools }: Pick<RegisteredKey, 'readOnly' | 'tools'>): string => {
+  if (tools) return readOnly ? 'read-only tools' : 'tools';
+  return readOnly ? 'read-only' : 'full';
+};
 
 const list = ({ register, workspaces, clock }: Tenancy, keys: readonly RegisteredKey[], json: boolean): void => {
   if (json) {
@@ -76,6 +95,7 @@ const list = ({ register, workspaces, clock }: Tenancy, keys: readonly Registere
         username: register.user(key.userId)?.username ?? null,
         name: key.name,
         scope: scopeOf(key),
+        tools: key.tools ?? null,
         workspaces: workspaces.of(key.userId).map(({ workspaceId }) => workspaceId),
         issued_at: isoOf(key.issuedAt),
         expires_at: isoOf(key.expiresAt),
