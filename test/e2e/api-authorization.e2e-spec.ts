@@ -25,7 +25,19 @@ const { api } = instance;
 /** Routes that only read, although their method is that of a change. */
 const READS_BY_POST: readonly string[] = ['/mcp', '/v1/workflows/validate'];
 
-const ASKERS = ['no key', 'wrong key', 'read-only key', 'read_only', 'member', 'owner', 'other workspace'] as const;
+/** The one route that a key for tools only opens. */
+const TOOLS = '/mcp';
+
+const ASKERS = [
+  'no key',
+  'wrong key',
+  'tools key',
+  'read-only key',
+  'read_only',
+  'member',
+  'owner',
+  'other workspace',
+] as const;
 type Asker = (typeof ASKERS)[number];
 
 interface Route {
@@ -38,6 +50,7 @@ let reader: SecondWorkspace;
 let member: SecondWorkspace;
 let stranger: SecondWorkspace;
 let readKey: ApiClient;
+let toolsKey: ApiClient;
 let workspace: string;
 let sourceId: string;
 let routes: readonly Route[];
@@ -74,6 +87,8 @@ beforeAll(async () => {
   }
   const key = await api.expect<Data<{ key: string }>>(200, 'POST', '/v1/api_keys', { body: { read_only: true } });
   readKey = clientWith(key.data.key);
+  const forTools = { name: 'agent', tools: ['send_mail'] };
+  toolsKey = clientWith((await api.expect<typeof key>(200, 'POST', '/v1/api_keys', { body: forTools })).data.key);
   sourceId = (await instance.deploy(relayCode())).id;
   interface Description {
     readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: readonly unknown[] }>>>>;
@@ -87,7 +102,7 @@ beforeAll(async () => {
     })),
   );
 }, 240_000);
-afterAll(() => Promise.all([readKey, reader.api, member.api, stranger.api].map((client) => client.close())));
+afterAll(() => Promise.all([readKey, toolsKey, reader.api, member.api, stranger.api].map((client) => client.close())));
 
 /** Workspaces and the source to read exist. Resources of a change do not, so that nothing is changed. */
 const pathOf = ({ method, template }: Route): string =>
@@ -109,6 +124,8 @@ const ask = (asker: Asker, route: Route): Promise<Reply<ErrorBody>> => {
       return api.call(method, path, { key: null });
     case 'wrong key':
       return api.call(method, path, { key: 'sk_wrong', headers: { 'x-forwarded-for': nextAddress() } });
+    case 'tools key':
+      return toolsKey.call(method, path, body);
     case 'read-only key':
       return readKey.call(method, path);
     case 'read_only':
@@ -129,15 +146,17 @@ const told = (asker: Asker, { template }: Route, { status, body }: Reply<ErrorBo
 };
 
 describe('who may call a route', () => {
-  // docs/reference/rest-api.md#authentication #roles
+  // docs/reference/rest-api.md#authentication #roles #api-key-tools
   it('is the same as its page says, for every route', async () => {
     for (const route of routes) {
       const answers: string[] = [];
       for (const asker of ASKERS) answers.push(told(asker, route, await ask(asker, route)));
       rows.set(`${route.method} ${route.template}`, answers.join(' | '));
-      const [none, wrong, readOnlyKey, readOnly] = answers;
+      const [none, wrong, forTools, readOnlyKey, readOnly] = answers;
       const changes = route.method !== 'GET' && !READS_BY_POST.includes(route.template);
       if (!route.isOpen) expect({ route, none, wrong }).toMatchObject({ none: '401 `unauthorized`', wrong: none });
+      if (!route.isOpen && route.template !== TOOLS)
+        expect({ route, forTools }).toMatchObject({ forTools: '403 `tools_only_key`' });
       if (changes && !route.isOpen)
         expect({ route, readOnlyKey }).toMatchObject({ readOnlyKey: '403 `read_only_key`' });
       const ofUser = route.template.startsWith('/v1/api_keys') || route.template.endsWith('/members/{userId}');
@@ -160,7 +179,7 @@ const pageOf = (table: ReadonlyMap<string, string>): string =>
   [
     '# Who may call a route',
     '',
-    'Written by [test/e2e/api-authorization.e2e-spec.ts](../../test/e2e/api-authorization.e2e-spec.ts), which asks a running server on each route of its OpenAPI document. `yes` means that the request is let through: what it asks for may still be wrong or not exist. `read_only`, `member` and `owner` are [roles](rest-api.md#roles) of the user in the workspace of the request. A user of another workspace finds nothing of this one: its ids are 404.',
+    'Written by [test/e2e/api-authorization.e2e-spec.ts](../../test/e2e/api-authorization.e2e-spec.ts), which asks a running server on each route of its OpenAPI document. `yes` means that the request is let through: what it asks for may still be wrong or not exist. The tools key [opens tools only](rest-api.md#api-key-tools). `read_only`, `member` and `owner` are [roles](rest-api.md#roles) of the user in the workspace of the request. A user of another workspace finds nothing of this one: its ids are 404.',
     '',
     `| Route | ${ASKERS.join(' | ')} |`,
     `| --- ${'| --- '.repeat(ASKERS.length)}|`,
