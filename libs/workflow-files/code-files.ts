@@ -1,7 +1,7 @@
 import { crawled } from '#libs/components/fetch/crawled-fetcher.js';
 import { DEFAULT_CODE_LIMITS } from '#libs/components/ports.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
-import { readFileIn } from './folders.js';
+import { type ReadFile } from './folders.js';
 
 export type CodeBehind =
   /** Text by path in the folder. */
@@ -9,19 +9,25 @@ export type CodeBehind =
   | { readonly kind: 'fault'; readonly message: string }
   | { readonly kind: 'missing' };
 
+/** Reads the file of this path in a folder. */
+export type ReadCode = (name: string) => Promise<ReadFile>;
+
+/** Bytes of one file. */
+export const MAX_CODE_BYTES = DEFAULT_CODE_LIMITS.fileBytes;
+
 /**
  * Reads a file of a folder, and the files there that it imports by a relative path. An import that leads nowhere is left
  * to the server, which builds the code.
  */
-export const codeBehind = async (folder: string, name: string): Promise<CodeBehind> => {
+export const codeBehind = async (readCode: ReadCode, name: string): Promise<CodeBehind> => {
   // An address would lose such parts, and be that of another file.
   if (name.split('/').some((part) => ['', '.', '..'].includes(part))) return { kind: 'missing' };
-  const entry = await readFileIn(folder, name, DEFAULT_CODE_LIMITS.fileBytes);
+  const entry = await readCode(name);
   if (entry.kind === 'missing') return entry;
   if (entry.kind === 'refused') return { kind: 'fault', message: `${name} ${entry.why}` };
   const fetchText = async (url: string): Promise<{ readonly finalUrl: string; readonly text: string }> => {
     const imported = decodeURIComponent(new URL(url).pathname).slice(1);
-    const read = await readFileIn(folder, imported, DEFAULT_CODE_LIMITS.fileBytes);
+    const read = await readCode(imported);
     if (read.kind === 'missing') throw new NotThere(`${imported} is not in the folder`);
     if (read.kind === 'refused') throw new Error(`${imported} ${read.why}`);
     return { finalUrl: url, text: read.text };

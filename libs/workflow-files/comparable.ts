@@ -72,13 +72,16 @@ const masked = (value: unknown, other: unknown): unknown => {
 };
 
 /** Objects whose keys the author names. Their order means nothing, and a server keeps the former one. */
-const NAMED_BY_AUTHOR: ReadonlySet<string> = new Set(['props', 'files', 'filter', 'headers']);
+const NAMED_BY_AUTHOR: ReadonlySet<string> = new Set(['props', 'files', 'filter', 'headers', 'input']);
 
 const textOf = (definition: JsonObject): string =>
   yamlOf(
     Object.fromEntries(
       Object.keys(DEFINITION.fields).flatMap((key) =>
-        definition[key] === undefined ? [] : [[key, sorted(definition[key], NAMED_BY_AUTHOR.has(key))]],
+        // A change of the schema alone changes no workflow.
+        definition[key] === undefined || key === 'schema'
+          ? []
+          : [[key, sorted(definition[key], NAMED_BY_AUTHOR.has(key))]],
       ),
     ),
   );

@@ -7,7 +7,7 @@ import path from 'node:path';
 const MAX_ENTRIES = 100_000;
 /** Folders within folders. */
 const MAX_LEVELS = 32;
-const DEFINITION_FILES: readonly string[] = ['workflow.yaml', 'workflow.yml', 'workflow.json'];
+export const DEFINITION_FILES: readonly string[] = ['workflow.yaml', 'workflow.yml', 'workflow.json'];
 
 export interface WorkflowFolder {
   /** Below the folder that was searched, with `/`; empty for that folder itself. */

@@ -1,6 +1,7 @@
 export { unifiedDiff } from '#libs/workflows/compare-versions/unified-diff.js';
 export { comparable, MASK, type WorkflowOnServer } from './comparable.js';
 export { valueAt } from './document.js';
+export { type FileToWrite, filesOfWorkflow, folderNameOf, schemaFor } from './files-of-workflow.js';
 export { FolderError } from './folders.js';
 export {
   faultLine,
@@ -8,5 +9,7 @@ export {
   placedAt,
   readWorkflows,
   type ReadWorkflows,
+  WORKFLOW_ID,
   type WorkflowInFolder,
 } from './read-workflows.js';
+export { fileThere, writeWhole } from './write-files.js';

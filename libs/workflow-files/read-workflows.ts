@@ -4,16 +4,16 @@ import { objectIn, textIn } from '#libs/workflows/domain/definition-rules.js';
 import { MAX_FILES_BYTES } from '#libs/workflows/domain/definition-shape.js';
 import { type Fault, pathText } from '#libs/workflows/domain/findings.js';
 import { checkOffline, namedFiles } from './check-definition.js';
-import { codeBehind } from './code-files.js';
+import { codeBehind, MAX_CODE_BYTES } from './code-files.js';
 import { pathIn, type PlacedFault, placesIn, readDocument } from './document.js';
 import { readFileIn, type WorkflowFolder, workflowFolders } from './folders.js';
 
-const STATE_FILE = '.workflow.state';
+export const STATE_FILE = '.workflow.state';
 const MAX_STATE_BYTES = 64 * 1024;
 /** A definition may hold its files. */
 const MAX_DEFINITION_FILE_BYTES = 2 * MAX_FILES_BYTES;
 const EXTERNAL_ID = /^[A-Za-z0-9._/-]{1,200}$/;
-const WORKFLOW_ID = /^p_[0-9a-z]{18}$/;
+export const WORKFLOW_ID = /^p_[0-9a-z]{18}$/;
 
 export interface FileFault extends PlacedFault {
   /** Path of the file, as its author would name it. */
@@ -116,7 +116,7 @@ const withFiles = async (
   const files = new Map<string, string>();
   const faults: Fault[] = [];
   for (const [name, path] of namedFiles(definition)) {
-    const behind = await codeBehind(dir, name);
+    const behind = await codeBehind((each) => readFileIn(dir, each, MAX_CODE_BYTES), name);
     if (behind.kind === 'files') for (const [each, text] of behind.files) files.set(each, text);
     if (behind.kind === 'fault') faults.push({ path, code: 'unresolved', message: behind.message });
   }

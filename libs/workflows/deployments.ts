@@ -246,9 +246,12 @@ const once = (warnings: readonly Warning[]): readonly Warning[] => [
   ...new Map(warnings.map((each) => [`${each.code} ${each.path}`, each])).values(),
 ];
 
-/** Whether the planned version is this one. */
-export const isSame = (planned: PlannedVersion, { stored, triggers }: KnownVersion): boolean =>
-  sameJson(planned.definition, stored.definition) &&
+/** Whether the planned version is this one. The schema decides how a definition is checked, and not what it does. */
+export const isSame = (
+  planned: Pick<PlannedVersion, 'definition' | 'triggers' | 'steps' | 'sources'>,
+  { stored, triggers }: KnownVersion,
+): boolean =>
+  sameJson({ ...planned.definition, schema: null }, { ...stored.definition, schema: null }) &&
   sameJson(planned.triggers, triggers) &&
   sameJson(planned.steps, stored.deployed.steps) &&
   planned.sources.every((source) => !('isChanged' in source) || !source.isChanged);

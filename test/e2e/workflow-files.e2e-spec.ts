@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { CLI, runNode } from '#test/harness/command-line.js';
@@ -14,7 +14,8 @@ const write = (name: string, text: string): void => {
   writeFileSync(join(dir, name), text);
 };
 /** The end and the output of a command, without the path of the folder. */
-const sluice = async (...args: readonly string[]) => {
+const sluice = (...args: readonly string[]) => sluiceIn(dir, ...args);
+const sluiceIn = async (dir: string, ...args: readonly string[]) => {
   const env = { PATH: process.env.PATH, SLUICE_API_KEY: server.apiKey, SLUICE_URL: server.url };
   const { status, stdout, stderr } = await runNode([CLI, 'workflows', ...args, dir], env, dir);
   const lines = (text: string): readonly string[] =>
@@ -81,4 +82,80 @@ steps:
     expect(unbuilt.status).toBe(6);
     expect(unbuilt.stderr[0]).toMatch(/^shop\/b\/workflow\.yaml:3:5: steps\[0\]\.code: the code cannot be compiled/);
   }, 120_000);
+});
+
+describe('workflows of a server', () => {
+  const pulled = tempDir('workflow-files-pulled');
+  afterAll(() => removeDir(pulled));
+
+  it('are pulled, and applied without a change', async () => {
+    write(
+      'tour/workflow.yaml',
+      `name: Tour
+description: |
+  Two lines:
+  of text
+settings:
+  timeout_seconds: 20
+  concurrency: 2
+  throttle: { limit: 5, interval: 1, unit: minute }
+  data_retention: { runs: 10, days: 2 }
+triggers:
+  - type: http
+    name: bearer
+    auth: { type: bearer, token: another-secret-token }
+  - type: http
+    response: static
+    static_response: { status: 202, headers: { X-Tour: "yes" }, body: "0x10" }
+  - type: timer
+    interval_seconds: 3600
+  - type: timer
+    name: nightly
+    cron: 0 3 * * *
+    timezone: Europe/Berlin
+    overlap: skip
+  - type: manual
+steps:
+  - namespace: list
+    name: All that is there
+    code: |
+      export default {
+        run: () => [1, 2],
+      };
+  - namespace: each
+    uses: ./each/entry.js
+    for_each: "{{steps.list.$return_value}}"
+    concurrency: 2
+    if: steps.list.$return_value.length > 0
+    props: { item: "{{$item}}", plain: 5 }
+    retry: { max_retries: 1, delay_seconds: 1 }
+    on_error: mend
+  - namespace: mend
+    disabled: true
+    code: export default { run() {} };
+`,
+    );
+    write('tour/each/entry.js', 'export default { props: { item: "any", plain: "integer" }, run: () => 1 };\n');
+    // The one before has an error in it.
+    write('shop/b/workflow.yaml', 'steps:\n  - namespace: x\n    code: export default { run() {} };\n');
+    expect(await sluice('apply')).toMatchObject({ status: 0 });
+
+    const into = await sluiceIn(pulled, 'pull');
+    expect(into).toMatchObject({ status: 0, stderr: [] });
+    expect(into.stdout).toHaveLength(3);
+    expect(into.stdout.every((line) => /^[a-z-]+-p_[0-9a-z]{18}\/workflow\.yaml: written$/.test(line))).toBe(true);
+    const tour = readdirSync(pulled).find((name) => name.startsWith('tour-')) ?? '';
+    const text = readFileSync(join(pulled, tour, 'workflow.yaml'), 'utf8');
+    expect(text).toContain('schema: sluice.workflow/1\n');
+    expect(text).toContain('token: "********"');
+    expect(readFileSync(join(pulled, tour, 'each/entry.js'), 'utf8')).toBe(
+      readFileSync(join(dir, 'tour/each/entry.js'), 'utf8'),
+    );
+    expect(await sluiceIn(pulled, 'diff')).toEqual({ status: 0, stdout: [], stderr: [] });
+    const again = await sluiceIn(pulled, 'apply');
+    expect(again).toMatchObject({ status: 0, stderr: [] });
+    expect(again.stdout.map((line) => line.replace(/^.*: /, ''))).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    // The folder that they came from has them by the same external ids.
+    expect((await sluice('pull')).stdout.every((line) => line.endsWith(': unchanged'))).toBe(true);
+  }, 240_000);
 });

@@ -15,9 +15,18 @@ export const findWorkflow = async (
   { id, externalId }: Pick<WorkflowInFolder, 'id' | 'externalId'>,
   workspaceId: string | undefined,
 ): Promise<FoundWorkflow | undefined> => {
-  const byId = id === undefined ? undefined : await read(server, id, workspaceId);
-  if (byId !== undefined && (workspaceId === undefined || byId.ownerId === workspaceId)) return byId;
-  return read(server, `ext:${externalId}`, workspaceId);
+  const byId = id === undefined ? undefined : await findById(server, id, workspaceId);
+  return byId ?? read(server, `ext:${externalId}`, workspaceId);
+};
+
+/** The workflow with this id, or undefined when the server, or the named workspace, has none. */
+export const findById = async (
+  server: Server,
+  id: string,
+  workspaceId: string | undefined,
+): Promise<FoundWorkflow | undefined> => {
+  const found = await read(server, id, workspaceId);
+  return found !== undefined && (workspaceId === undefined || found.ownerId === workspaceId) ? found : undefined;
 };
 
 /** Query of a request that names a workspace, if one is named. */

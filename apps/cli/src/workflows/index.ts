@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { registerApply } from './apply.js';
 import { registerDiff } from './diff.js';
+import { registerPull } from './pull.js';
 import { registerValidate } from './validate.js';
 
 export const registerWorkflows = (program: Command): void => {
@@ -11,5 +12,6 @@ export const registerWorkflows = (program: Command): void => {
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
   registerApply(workflows);
   registerDiff(workflows);
+  registerPull(workflows);
   registerValidate(workflows);
 };

@@ -1,0 +1,197 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { type Command } from 'commander';
+import {
+  comparable,
+  fileThere,
+  type FileToWrite,
+  filesOfWorkflow,
+  FolderError,
+  folderNameOf,
+  readWorkflows,
+  type WorkflowInFolder,
+  writeWhole,
+} from '#libs/workflow-files/index.js';
+import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
+import { CommandFailure } from './failure.js';
+import { findById, type FoundWorkflow } from './find-workflow.js';
+import { type ListedWorkflow, listWorkflows } from './list-workflows.js';
+import { finish, type Outcome, outcomeOf } from './outcome.js';
+import { schemaToWrite } from './schema-to-write.js';
+import { type Given, givenHere, type Server, serverOf } from './server.js';
+
+export interface PullOptions {
+  readonly force?: boolean;
+  readonly json?: boolean;
+  readonly url?: string;
+  readonly workspace?: string;
+}
+
+export const registerPull = (workflows: Command): void => {
+  workflows
+    .command('pull')
+    .description(
+      'Writes the deployed workflows of a server to a folder, each to a folder of its own, with its code. Secrets are ' +
+        'written as ********. Nothing is written when a file that is there differs. SLUICE_API_KEY is the key, and ' +
+        'SLUICE_URL the server.',
+    )
+    .argument('<dir>', 'folder for the workflows')
+    .option('--force', 'replace files that differ')
+    .option('--url <address>', 'address of the server (default: SLUICE_URL, or http://127.0.0.1:3000)')
+    .option('--workspace <id>', 'workspace of the workflows, when you have several')
+    .option('--json', 'print JSON')
+    .action(async (dir: string, options: PullOptions) => {
+      finish(await pulled(dir, options));
+    });
+};
+
+export const pulled = (
+  dir: string,
+  { force = false, json = false, url, workspace }: PullOptions,
+  given: Given = givenHere,
+): Promise<Outcome> =>
+  outcomeOf(json, async () => {
+    const here = await workflowsIn(dir);
+    const server = serverOf(given, url);
+    const { workflows, left } = await deployedOf(server, workspace);
+    const known = new Set(workflows.map(({ id }) => id));
+    const planned = await inOrder(workflows, (workflow) =>
+      planOf(server, dir, { workflow, here: sameOf(workflow, here, known), workspace }),
+    );
+    mustNotDiffer(planned, force);
+    for (const { files } of planned) for (const { file } of files) await orFail(() => writeWhole(dir, file));
+    return told(planned, left, json);
+  });
+
+/** The valid workflows that the folder has already. */
+const workflowsIn = async (dir: string): Promise<readonly WorkflowInFolder[]> => {
+  try {
+    await lstat(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  return (await orFail(() => readWorkflows(dir, false))).workflows;
+};
+
+const orFail = async <T>(act: () => Promise<T>): Promise<T> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    throw new CommandFailure({ exit: 1, code: 'folder', message: error.message });
+  }
+};
+
+/** What is deployed, and what is left out because it has a draft only. */
+const deployedOf = async (
+  server: Server,
+  workspace: string | undefined,
+): Promise<{ readonly workflows: readonly FoundWorkflow[]; readonly left: readonly ListedWorkflow[] }> => {
+  const listed = await listWorkflows(server, workspace);
+  mustBeOneWorkspace(listed);
+  const found = await mapAtOnce(
+    listed.filter(({ isDeployed }) => isDeployed),
+    READS_AT_ONCE,
+    ({ id }) => findById(server, id, workspace),
+  );
+  return {
+    // One may have been deleted meanwhile.
+    workflows: found.filter((each) => each !== undefined),
+    left: listed.filter(({ isDeployed }) => !isDeployed),
+  };
+};
+
+const mustBeOneWorkspace = (listed: readonly ListedWorkflow[]): void => {
+  const owners = [...new Set(listed.map(({ ownerId }) => ownerId))];
+  if (owners.length <= 1) return;
+  throw new CommandFailure({
+    exit: 2,
+    code: 'usage',
+    message: `there are workflows in several workspaces: name one of ${owners.slice(0, 20).join(', ')} with --workspace`,
+  });
+};
+
+/** The folder that is this workflow (docs/reference/workflows.md#files-identity). */
+const sameOf = (
+  { id, definition }: FoundWorkflow,
+  here: readonly WorkflowInFolder[],
+  known: ReadonlySet<string>,
+): WorkflowInFolder | undefined =>
+  here.find((each) => each.id === id) ??
+  here.find((each) => each.externalId === definition['external_id'] && (each.id === undefined || !known.has(each.id)));
+
+interface Planned {
+  readonly id: string;
+  /** Path of the file with the definition. */
+  readonly file: string;
+  /** Those that are missing or differ, with paths below the named folder. */
+  readonly files: readonly { readonly file: FileToWrite; readonly there: 'missing' | 'differs' }[];
+  readonly differing: readonly string[];
+}
+
+interface ToPlan {
+  readonly workflow: FoundWorkflow;
+  readonly here: WorkflowInFolder | undefined;
+  readonly workspace: string | undefined;
+}
+
+const planOf = async (server: Server, dir: string, { workflow, here, workspace }: ToPlan): Promise<Planned> => {
+  const { id, definition } = workflow;
+  const name = typeof definition['name'] === 'string' ? definition['name'] : '';
+  const definitionFile = here === undefined ? 'workflow.yaml' : path.basename(here.file);
+  const below = here === undefined ? folderNameOf({ id, name }) : path.relative(dir, path.dirname(here.file));
+  const file = path.join(dir, below, definitionFile);
+  // Its author may have written the same in other words.
+  if (here !== undefined && isEqual(here, workflow)) return { id, file, files: [], differing: [] };
+  const schema = await schemaToWrite(server, definition, workspace);
+  const files: Planned['files'][number][] = [];
+  for (const each of await filesOfWorkflow({ id, definition }, { definitionFile, schema })) {
+    const placed = { ...each, path: path.posix.join(...below.split(path.sep), each.path) };
+    const there = await orFail(() => fileThere(dir, placed));
+    if (there !== 'same') files.push({ file: placed, there });
+  }
+  const differing = files.flatMap((each) => (each.there === 'differs' ? [path.join(dir, each.file.path)] : []));
+  return { id, file, files, differing };
+};
+
+const isEqual = (here: WorkflowInFolder, workflow: FoundWorkflow): boolean => {
+  const texts = comparable(here, workflow);
+  return texts.here === texts.there;
+};
+
+/** One after another, because each reads files. */
+const inOrder = <T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<readonly R[]> =>
+  mapAtOnce(items, 1, act);
+
+const mustNotDiffer = (planned: readonly Planned[], force: boolean): void => {
+  const files = planned.flatMap(({ differing }) => differing);
+  if (force || files.length === 0) return;
+  throw new CommandFailure({
+    exit: 1,
+    code: 'file_differs',
+    details: { files },
+    lines: files.map((file) => `${file}: differs from the server`),
+    message: `nothing was written, because ${files.length === 1 ? '1 file differs' : `${files.length} files differ`}. Replace with --force.`,
+  });
+};
+
+const told = (planned: readonly Planned[], left: readonly ListedWorkflow[], json: boolean): Outcome => {
+  const data = planned.map(({ id, file, files }) => ({
+    file,
+    id,
+    state: files.length === 0 ? 'unchanged' : 'written',
+  }));
+  const warnings = left.map(({ id, name }) => ({
+    id,
+    code: 'not_deployed',
+    message: `${JSON.stringify(name)} was never deployed, so it is left out`,
+  }));
+  if (json)
+    return { exit: 0, out: [JSON.stringify({ data, ...(warnings.length === 0 ? {} : { warnings }) })], err: [] };
+  return {
+    exit: 0,
+    out: data.map(({ file, state }) => `${file}: ${state}`),
+    err: warnings.map(({ id, message }) => `${id}: warning: ${message}`),
+  };
+};

@@ -1,0 +1,35 @@
+import { schemaFor } from '#libs/workflow-files/index.js';
+import { ask } from './api.js';
+import { CommandFailure } from './failure.js';
+import { inWorkspace } from './find-workflow.js';
+import { faultsIn } from './check-on-server.js';
+import { type Server } from './server.js';
+
+type Definition = Readonly<Record<string, unknown>>;
+
+/**
+ * The schema of a definition in a file. An imported workflow may name accounts of another installation, which only the
+ * schema of imported files allows, so it keeps that one.
+ */
+export const schemaToWrite = async (
+  server: Server,
+  definition: Definition,
+  workspace: string | undefined,
+): Promise<string> => {
+  const schema = schemaFor(definition);
+  const mayBeImported = definition['schema'] === undefined && JSON.stringify(definition).includes('authProvisionId');
+  if (schema === IMPORTED || !mayBeImported) return schema;
+  const path = `/v1/workflows/validate${inWorkspace(workspace)}`;
+  try {
+    await ask(server, { method: 'POST', path, body: { ...definition, schema } });
+    return schema;
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.code !== 'invalid_definition') throw error;
+    return faultsIn(error).some(isOfProp) ? IMPORTED : schema;
+  }
+};
+
+const IMPORTED = 'workflow/2022.04';
+
+const isOfProp = ({ path, code }: { readonly path: string; readonly code: string }): boolean =>
+  code === 'unresolved' && /\.props\b/.test(path);
