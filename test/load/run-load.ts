@@ -16,13 +16,20 @@ interface Workflow {
   readonly triggers: readonly { readonly endpoint_url: string }[];
 }
 
-/** Deploys a workflow with an HTTP trigger and code steps that keeps all its runs. */
+/** A step that answers the caller. */
+export const ANSWERS = 'export default { run({ $ }) { $.respond({ status: 200, body: "ok" }) } }';
+
+/**
+ * Deploys a workflow with an HTTP trigger and code steps that keeps all its runs.
+ * @param more keys of each step
+ */
 export const deployWorkflow = async (
   api: ApiClient,
   codes: readonly string[],
   response = 'default',
+  more: object = {},
 ): Promise<DeployedWorkflow> => {
-  const steps = codes.map((code, n) => ({ namespace: `step_${n}`, code }));
+  const steps = codes.map((code, n) => ({ namespace: `step_${n}`, code, ...more }));
   const settings = { data_retention: { runs: 1_000_000, days: 3_650 } };
   const body = { name: 'measured', triggers: [{ type: 'http', response }], steps, settings };
   const { data } = await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body });

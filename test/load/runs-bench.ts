@@ -3,18 +3,21 @@ import { Command, InvalidArgumentError } from 'commander';
 import { type ApiClient, type Data } from '#test/harness/api-client.js';
 import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { eventually } from '#test/harness/wait.js';
+import { applyFigures } from './apply-figures.js';
+import { bulkFigures } from './bulk-figures.js';
 import { listFigures } from './listed-runs.js';
+import { loopFigures } from './loop-figures.js';
 import { describeMachine } from './machine.js';
 import { inParallel } from './many-sources.js';
 import { type GeneratorApi } from './parts.js';
 import { PartProcess } from './part-process.js';
 import { treeUsage } from './process-tree.js';
-import { deployWorkflow, dirMb, hitWith, totalRuns } from './run-load.js';
+import { ANSWERS, deployWorkflow, dirMb, hitWith, totalRuns } from './run-load.js';
 import { openSluice } from './targets.js';
 
 /**
  * What many runs of workflows cost a standalone server: runs that wait, that are due within one second, that are listed,
- * and that keep it busy beside a quiet workflow. Prints one line of JSON for each.
+ * that keep it busy beside a quiet workflow, that loop, and that are replayed in bulk. Prints one line of JSON for each.
  */
 
 exitOnSignals();
@@ -31,9 +34,23 @@ const options = new Command('bench:runs')
   .option('--due <n>', 'waits that end at one moment: how late the last run goes on', whole)
   .option('--listed <n>', 'runs in the history: time of lists and of q', whole)
   .option('--noisy <seconds>', 'of load on one workflow, beside 10 requests a second to another', whole)
-  .option('--rounds <n>', 'of --due and --noisy', whole, 3)
+  .option('--items <n>', 'of a for_each, one at a time and ten at once: time of an item', whole)
+  .option('--bulk <n>', 'runs that one request replays: how even it is, and the time of other answers meanwhile', whole)
+  .option('--rate <n>', 'replays a second of --bulk', whole, 100)
+  .option('--apply <n>', 'workflows of a folder: time of sluice workflows apply', whole)
+  .option('--rounds <n>', 'of --due, --noisy and --items', whole, 3)
   .parse()
-  .opts<{ waiting?: number; due?: number; listed?: number; noisy?: number; rounds: number }>();
+  .opts<{
+    waiting?: number;
+    due?: number;
+    listed?: number;
+    noisy?: number;
+    items?: number;
+    bulk?: number;
+    rate: number;
+    apply?: number;
+    rounds: number;
+  }>();
 
 const say = (name: string, figures: object): void =>
   void process.stdout.write(`${JSON.stringify({ figures: name, ...figures })}\n`);
@@ -138,7 +155,6 @@ interface Run {
   readonly steps: readonly { readonly exports: Readonly<Record<string, unknown>> | null }[];
 }
 
-const ANSWERS = 'export default { run({ $ }) { $.respond({ status: 200, body: "ok" }) } }';
 const QUIET_RATE = 10;
 
 /** The quiet workflow by itself, and beside one that 64 connections keep busy. */
@@ -176,9 +192,15 @@ const rounds = async (measure: () => Promise<void>): Promise<void> => {
   for (let round = 1; round <= options.rounds; round++) await measure();
 };
 
-const { waiting, due, listed, noisy } = options;
+const { waiting, due, listed, noisy, items, bulk, rate, apply } = options;
 say('machine', await describeMachine());
 if (waiting !== undefined) await measureWaiting(waiting);
 if (due !== undefined) await rounds(() => measureDue(due));
 if (listed !== undefined) say('listed', await listFigures(listed));
 if (noisy !== undefined) await rounds(() => measureNoisy(noisy));
+if (items !== undefined)
+  await rounds(async () => {
+    for (const concurrency of [1, 10]) say('items', await loopFigures(items, concurrency));
+  });
+if (bulk !== undefined) say('bulk', await bulkFigures(bulk, rate));
+if (apply !== undefined) say('apply', await applyFigures(apply));
