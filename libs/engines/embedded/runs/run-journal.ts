@@ -16,6 +16,8 @@ import { type EmbeddedStreamLog } from '../stream-log/stream-log.js';
 import { type OnWritten, type Writer } from '../writer/writer.js';
 
 const DROPPED_AT_ONCE = 500;
+/** How long the removal of a run waits for another write. A crash leaves the run to its next owner. */
+const LINGER_MS = 20;
 
 interface StateRow {
   readonly name: string;
@@ -100,7 +102,7 @@ export class EmbeddedRunJournal implements RunJournal {
   }
 
   async dropRun(key: Required<StateKey>): Promise<void> {
-    await this.writer.submit('drop_states', [nameOf(key)]);
+    await this.writer.submit('drop_states', [nameOf(key)], { lingerMs: LINGER_MS });
   }
 
   /** Deletes page by page, because other writes wait for each page. */
