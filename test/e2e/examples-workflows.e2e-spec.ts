@@ -30,7 +30,7 @@ interface Workflow {
 }
 
 const EXAMPLES = join(ROOT, 'examples/workflows');
-const NAMES = readdirSync(EXAMPLES);
+const NAMES = readdirSync(EXAMPLES).sort();
 const ENDED = ['succeeded', 'exited', 'failed', 'cancelled'];
 
 // Started first, because the instance gets its address.
@@ -198,5 +198,34 @@ describe('the example workflows', () => {
     const approved = await answered('a lamp', 'resume');
     expect(approved.state).toBe('succeeded');
     expect(await emitsOf('approval', 1)).toEqual([{ approved: { title: 'a lamp' }, run: approved.id }]);
+  }, 120_000);
+
+  it('signup-lookup answers an agent, also with a key that opens nothing else', async () => {
+    const form = 'name=Grace&email=grace@example.com';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await send(await endpointOf('form-to-store'), { headers, body: form })).status).toBe(201);
+    const body = { name: 'assistant', tools: ['find_signup'], read_only: true };
+    const { data } = await api.expect<Data<{ key: string }>>(200, 'POST', '/v1/api_keys', { body });
+    const ask = async (method: string, params: object): Promise<unknown> => {
+      const answer = await send(`${server.url}/mcp`, {
+        headers: { authorization: `Bearer ${data.key}`, accept: 'application/json, text/event-stream' },
+        body: { jsonrpc: '2.0', id: 1, method, params },
+      });
+      return (jsonOf(answer) as { result: unknown }).result;
+    };
+    const call = (given: object): Promise<unknown> => ask('tools/call', { name: 'find_signup', arguments: given });
+
+    expect(await ask('tools/list', {})).toMatchObject({
+      tools: [{ name: 'find_signup', annotations: { readOnlyHint: true } }],
+    });
+    const found = { found: true, name: 'Grace' };
+    expect(await call({ email: ' Grace@example.com' })).toMatchObject({
+      content: [{ type: 'text', text: JSON.stringify(found) }],
+      structuredContent: { state: 'succeeded', result: found },
+    });
+    expect(await call({ email: 'nobody@example.com' })).toMatchObject({
+      structuredContent: { result: { found: false } },
+    });
+    expect(await call({ mail: 'grace@example.com' })).toMatchObject({ isError: true });
   }, 120_000);
 });
