@@ -11,7 +11,7 @@ import { checkRules, isObject, textIn, triggersOf } from './domain/definition-ru
 import { DEFINITION_AND_BESIDE, MAX_LEVELS } from './domain/definition-shape.js';
 import { checkSize, nestsTooDeep, tooLarge } from './domain/definition-size.js';
 import { expressionTexts } from './domain/expression-texts.js';
-import { type Fault, type FaultCode, Findings, pathText } from './domain/findings.js';
+import { type Fault, type FaultCode, Findings, MAX_FINDINGS, pathText } from './domain/findings.js';
 import { limitedTo } from './domain/definition-limits.js';
 import { type ObjectShape } from './domain/shape.js';
 import { type WorkflowLimits } from './limits.js';
@@ -27,6 +27,8 @@ export interface CheckedDefinition {
   readonly warnings: readonly Warning[];
   /** Components by the `uses` that names them. */
   readonly components: ReadonlyMap<string, ResolvedComponent>;
+  /** Whether what its deployment warns of is an error. */
+  readonly strict: boolean;
 }
 
 export interface CheckOptions {
@@ -75,10 +77,11 @@ export class DefinitionChecks {
   check(given: GivenDefinition, definition: JsonObject, options: CheckOptions): Promise<CheckedDefinition> {
     const { strict, context, before } = options;
     return this.inTurn(given, context.workspaceId, async () => {
-      const found = new Findings(strict || definition['strict'] === true);
+      const isStrict = strict || definition['strict'] === true;
+      const found = new Findings(isStrict);
       const components = await this.checkAll(definition, context, found, before);
       if (found.errors.length > 0) throw await this.invalid(given, found.errors);
-      return { definition, warnings: found.warnings, components };
+      return { definition, warnings: found.warnings, components, strict: isStrict };
     });
   }
 
@@ -124,8 +127,9 @@ export class DefinitionChecks {
     return [...gone, ...this.emitterFaults(definition, context)];
   }
 
-  /** The error for these faults, with their lines in YAML. */
-  async invalid(given: GivenDefinition, faults: readonly Fault[]): Promise<DomainError> {
+  /** The error for the first of these faults, with their lines in YAML. */
+  async invalid(given: GivenDefinition, all: readonly Fault[]): Promise<DomainError> {
+    const faults = all.slice(0, MAX_FINDINGS);
     const paths = faults.map(({ path }) => path);
     const places = 'yaml' in given ? await this.reader.locate(given.yaml, paths) : [];
     return invalid(

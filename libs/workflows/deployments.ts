@@ -12,6 +12,7 @@ import { type Warning } from '#libs/kernel/warning.js';
 import { TOKEN_VARIABLES, type TokenVariables } from '#libs/variables/published.js';
 import { DefinitionChecks, type CheckedDefinition, type GivenDefinition } from './definition-checks.js';
 import { type JsonObject } from './domain/check-shape.js';
+import { MAX_FINDINGS, pathOf } from './domain/findings.js';
 import { plainDefinition } from './domain/plain-definition.js';
 import { settingsOf } from './domain/settings.js';
 import { type KnownVersion, type PinnedComponent, type StoredVersion } from './domain/stored-version.js';
@@ -130,7 +131,9 @@ export class Deployments {
       context,
       built,
     });
-    const faults = [...owned.faults, ...plan.faults];
+    const warnings = [...owned.warnings, ...plan.warnings];
+    const asFaults = checked.strict ? warnings.map((each) => ({ ...each, path: pathOf(each.path) })) : [];
+    const faults = [...owned.faults, ...plan.faults, ...asFaults];
     if (faults.length > 0) throw await this.checks.invalid(given, faults);
     return {
       definition: { ...definition, steps: plan.plain },
@@ -140,7 +143,7 @@ export class Deployments {
       sources,
       storedSources,
       secrets: [...owned.secrets, ...plan.secrets],
-      warnings: once([...checked.warnings, ...owned.warnings, ...plan.warnings]),
+      warnings: once([...checked.warnings, ...warnings]),
       keep: () => plan.keep(),
     };
   }
@@ -241,10 +244,9 @@ const storedVersion = (
   sources,
 });
 
-/** The checks tell of literal props too, which the plans of steps look at again. */
-const once = (warnings: readonly Warning[]): readonly Warning[] => [
-  ...new Map(warnings.map((each) => [`${each.code} ${each.path}`, each])).values(),
-];
+/** The checks tell of literal props too, which the plans of steps look at again. The first 50 are kept. */
+const once = (warnings: readonly Warning[]): readonly Warning[] =>
+  [...new Map(warnings.map((each) => [`${each.code} ${each.path}`, each])).values()].slice(0, MAX_FINDINGS);
 
 /** Whether the planned version is this one. The schema decides how a definition is checked, and not what it does. */
 export const isSame = (

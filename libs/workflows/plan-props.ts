@@ -4,7 +4,8 @@ import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type PropChecks, SECRET_MASK, type SourceDefinition } from '#libs/sources/published.js';
 import { type JsonObject } from './domain/check-shape.js';
 import { objectIn } from './domain/definition-rules.js';
-import { type Fault, type Path } from './domain/findings.js';
+import { type Warning } from '#libs/kernel/warning.js';
+import { type Fault, type Path, pathText } from './domain/findings.js';
 
 /** Refusals of what an author wrote. */
 const FAULTS = /^(?:component\.|source\.(?:invalid|missing)_prop$|request\.invalid_parameter$)/;
@@ -23,17 +24,41 @@ export const authorsFault = (error: unknown, path: Path, code: 'code' | 'uses'):
   return { path: [...path, code], code: 'syntax', message };
 };
 
-/** Props without accounts that are not here, which an import leaves out (docs/reference/workflows.md#import-rule). */
-export const withKnownAccounts = (
+/** Messages about props whose accounts are not here, by prop. */
+export const unknownAccounts = (
   { configurableProps }: ResolvedComponent,
   props: JsonObject,
   { workspaceId }: CommandContext,
   checks: PropChecks,
-): JsonObject => {
+): ReadonlyMap<string, string> => {
   const apps = configurableProps.filter(({ name, type }) => type === 'app' && Object.hasOwn(props, name));
   const { faults } = checks.check(apps, props, workspaceId);
-  const unknown = faults.flatMap(({ kind, prop }) => (kind === 'unknown_account' ? [prop] : []));
-  return Object.fromEntries(Object.entries(props).filter(([name]) => !unknown.includes(name)));
+  return new Map(
+    faults.flatMap(({ kind, prop, message }) =>
+      kind === 'unknown_account' && prop !== undefined ? [[prop, message] as const] : [],
+    ),
+  );
+};
+
+/** Props without these. An import leaves unknown accounts out (docs/reference/workflows.md#import-rule). */
+export const propsWithout = (props: JsonObject, unknown: ReadonlyMap<string, string>): JsonObject =>
+  unknown.size === 0 ? props : Object.fromEntries(Object.entries(props).filter(([name]) => !unknown.has(name)));
+
+/** Warnings of a plan at their places, where an account that is not here is told as such and not as missing. */
+export const planWarnings = (
+  warnings: readonly Warning[],
+  unknown: ReadonlyMap<string, string>,
+  path: Path,
+): readonly Warning[] => {
+  const place = pathText([...path, 'props']);
+  const placed = warnings.map((each) => ({ ...each, path: each.path.replace('configured_props', place) }));
+  const left = [...unknown].map(([prop, message]) => ({
+    code: 'account_not_found',
+    message,
+    path: pathText([...path, 'props', prop]),
+  }));
+  const told = new Set(left.map((each) => each.path));
+  return [...left, ...placed.filter(({ code, path: at }) => code !== 'no_account' || !told.has(at))];
 };
 
 /** The step or trigger with masks in the place of its secrets. */

@@ -23,13 +23,13 @@ import {
 import { type JsonObject } from './domain/check-shape.js';
 import { isImport, isObject, objectIn, stepsOf, textIn } from './domain/definition-rules.js';
 import { propsWithExpressions } from './domain/expression-texts.js';
-import { type Fault, type Path, pathText } from './domain/findings.js';
+import { type Fault, type Path } from './domain/findings.js';
 import { sameJson } from '#libs/kernel/same-json.js';
 import { type RetryPolicy, stepIdOf } from '#libs/workflow-runs/run-plan.js';
 import { numberIn, textsIn } from './domain/settings.js';
 import { type PinnedComponent, pinOf, storedPropsOf, type StoredVersion } from './domain/stored-version.js';
 import { readUses } from './domain/uses.js';
-import { authorsFault, masked, withKnownAccounts } from './plan-props.js';
+import { authorsFault, masked, planWarnings, propsWithout, unknownAccounts } from './plan-props.js';
 import { type DeployedStep } from './published.js';
 
 export interface StepPlan {
@@ -126,16 +126,17 @@ export class StepPlans {
     const stored = storedPropsOf(before, { step: textIn(step, 'namespace') }, literal);
     try {
       const component = await this.componentOf(step, request);
-      const props = isImport(definition) ? withKnownAccounts(component, literal, context, this.checks) : literal;
-      const configured = { props, dynamicPropsId: undefined, stored, open };
+      const unknown = unknownAccounts(component, literal, context, this.checks);
+      if (unknown.size > 0 && !isImport(definition))
+        return [...unknown].map(([prop, message]) => ({ path: [...path, 'props', prop], code: 'unresolved', message }));
+      const configured = { props: propsWithout(literal, unknown), dynamicPropsId: undefined, stored, open };
       const plan = await this.plans.plan(component, configured, this.clock.now(), context);
-      const place = pathText([...path, 'props']);
       return {
         step: deployedStep(request.workflowId, step, component, plan.definition, open),
         component: pinned(component),
         plain: masked(step, plan.definition),
         secrets: plan.secrets,
-        warnings: plan.warnings.map((each) => ({ ...each, path: each.path.replace('configured_props', place) })),
+        warnings: planWarnings(plan.warnings, unknown, path),
         keep: () => component.keep(),
       };
     } catch (error) {

@@ -13,11 +13,11 @@ import {
 } from '#libs/sources/published.js';
 import { type JsonObject } from './domain/check-shape.js';
 import { isImport, objectIn, triggersOf } from './domain/definition-rules.js';
-import { type Fault, pathText } from './domain/findings.js';
+import { type Fault } from './domain/findings.js';
 import { type WantedTriggerSource } from './domain/triggers.js';
 import { type KnownVersion, type StoredVersion } from './domain/stored-version.js';
 import { type WorkflowRecord } from './domain/workflow.js';
-import { authorsFault, masked, withKnownAccounts } from './plan-props.js';
+import { authorsFault, masked, planWarnings, propsWithout, unknownAccounts } from './plan-props.js';
 import { ownsSource } from './published.js';
 import { SourceSecrets } from './source-secrets.js';
 
@@ -52,6 +52,8 @@ interface RestoredSources {
   readonly inForce: KnownVersion | undefined;
   readonly context: CommandContext;
 }
+
+const NONE_UNKNOWN: ReadonlyMap<string, string> = new Map();
 
 type OpenPlan = { [K in keyof Omit<SourcesPlan, 'definition'>]: SourcesPlan[K][number][] };
 
@@ -90,7 +92,8 @@ export class TriggerSources {
         stored.push(kept);
         continue;
       }
-      const given = isImport(definition) ? withKnownAccounts(component, props, context, this.checks) : props;
+      const unknown = isImport(definition) ? unknownAccounts(component, props, context, this.checks) : NONE_UNKNOWN;
+      const given = propsWithout(props, unknown);
       const known = before?.stored.sources.find((each) => each.trigger === source.trigger && each.secrets);
       // A source that is in force knows its secrets itself.
       const former = isDraft || source.isNew ? known : undefined;
@@ -102,9 +105,7 @@ export class TriggerSources {
         stored.push({ trigger: source.trigger, uses, definition: planned.definition, ...copied.stored });
         secrets.push(...copied.secrets);
         triggers[at] = masked(trigger, planned.definition);
-        const place = pathText(['triggers', at, 'props']);
-        for (const each of planned.warnings)
-          warnings.push({ ...each, path: each.path.replace('configured_props', place) });
+        warnings.push(...planWarnings(planned.warnings, unknown, ['triggers', at]));
       } catch (error) {
         faults.push(authorsFault(error, ['triggers', at], 'uses'));
       }

@@ -26,7 +26,7 @@ interface Workflow {
 interface Body {
   readonly code?: string;
   readonly data?: Workflow;
-  readonly warnings?: readonly { readonly code: string }[];
+  readonly warnings?: readonly { readonly code: string; readonly path: string }[];
   readonly details?: { readonly id?: string; readonly errors?: readonly { path: string; code: string }[] };
 }
 
@@ -104,20 +104,60 @@ describe('a workflow', () => {
   });
 
   it('3: is imported with warnings, and refused under the own schema', async () => {
-    const file = {
-      triggers: [{ id: 'hi_ZbHvJ98' }, { id: 'ti_abc' }],
-      steps: [{ namespace: 'a', uses: './x/entry.js' }],
-      files: { 'x/entry.js': CODE },
-    };
-    const imported = await post(definition(file));
-    expect(imported.body.warnings?.map(({ code }) => code)).toEqual(['imported_trigger', 'trigger_ignored']);
-    expect(dataOf(imported).triggers).toMatchObject([{ type: 'http', name: 'hi_ZbHvJ98' }]);
-    expect(await post(definition({ ...file, schema: 'sluice.workflow/1' }))).toMatchObject({ status: 400 });
+    const code = `export default { props: { chat: { type: 'app', app: 'chat' } },
+      run() { return this.chat.$auth ?? null } }`;
+    const file = (schema: string, triggers: string) => `schema: ${schema}
+name: Orders
+triggers: [${triggers}]
+steps:
+  - namespace: a
+    uses: ./x/entry.js
+    props: { chat: { authProvisionId: apn_0000000 } }
+files:
+  x/entry.js: ${JSON.stringify(code)}
+`;
+    const load = (schema: string, triggers = '{ id: hi_ZbHvJ98 }, { id: ti_abc }') =>
+      api.call<Body>('POST', '/v1/workflows', {
+        body: file(schema, triggers),
+        headers: { 'content-type': 'text/yaml' },
+      });
+    const imported = await load('workflow/2022.04');
+    expect(imported.body.warnings?.map((warning) => warning.code)).toEqual([
+      ...['imported_trigger', 'trigger_ignored', 'account_not_found'],
+    ]);
+    const { id, triggers } = dataOf(imported);
+    expect(triggers).toMatchObject([{ type: 'http', name: 'hi_ZbHvJ98' }]);
+    const run = await api.expect<{ data: object }>(200, 'POST', `/v1/workflows/${id}/invoke`, { body: { wait: true } });
+    expect(run.data).toMatchObject({ state: 'succeeded', steps: [{ exports: { $return_value: {} } }] });
+    const own = await load('sluice.workflow/1');
+    expect([own.status, own.body.code]).toEqual([400, 'invalid_definition']);
+    expect(faultsOf(own)).toEqual(['triggers[0].id unresolved', 'triggers[1].id unresolved']);
+    // Whether the code has such a prop is known once it is built.
+    expect(faultsOf(await load('sluice.workflow/1', ''))).toEqual(['steps[0].props.chat unresolved']);
   });
 
   it('10: has its code built at its creation, and its errors at their places', async () => {
     const reply = await post(definition({ steps: [{ namespace: 'a', code: 'export default {' }] }));
     expect(faultsOf(reply)).toEqual(['steps[0].code syntax']);
+    const steps = Array.from({ length: 60 }, (_, n) => ({ namespace: `a${n}`, code: `export default { // ${n}` }));
+    expect(faultsOf(await post(definition({ steps })))).toHaveLength(50);
+  }, 120_000);
+
+  // docs/reference/workflows.md#warnings
+  it('8: has what its deployment warns of as errors with strict', async () => {
+    const code = `export default { props: { chat: { type: 'app', app: 'chat' } }, run() {} }`;
+    const loose = definition({ steps: [{ namespace: 'a', code }] });
+    const told = ['steps[0].props.chat no_account'];
+    const { body } = await post(loose);
+    expect(body.warnings?.map((each) => `${each.path} ${each.code}`)).toEqual(told);
+    expect(faultsOf(await post({ ...loose, strict: true }))).toEqual(told);
+    const yaml = `name: w\nsteps:\n  - namespace: a\n    props: {}\n    code: ${JSON.stringify(code)}\n`;
+    const placed = await api.call<Body>('POST', '/v1/workflows', {
+      body: yaml,
+      query: { strict: 'true' },
+      headers: { 'content-type': 'text/yaml' },
+    });
+    expect(placed.body.details?.errors).toMatchObject([{ code: 'no_account', line: 4 }]);
   });
 
   // docs/reference/workflows.md#update
@@ -127,7 +167,10 @@ describe('a workflow', () => {
     expect(dataOf(same)).toEqual(before);
     expect(same.headers['etag']).toBe(`"${before.revision}"`);
     expect(dataOf(await put(before.id, definition()))).toEqual(before);
-    expect(await put(before.id, { name: 'x' }, { 'if-match': '"77"' })).toMatchObject({ status: 412 });
+    const changed = dataOf(await put(before.id, { name: 'x' }, { 'if-match': `"${before.revision}"` }));
+    expect(changed.revision).toBeGreaterThan(before.revision);
+    expect(await put(before.id, { name: 'y' }, { 'if-match': `"${before.revision}"` })).toMatchObject({ status: 412 });
+    expect(dataOf(await get(before.id)).name).toBe('x');
   });
 
   it('12: keeps its URL and gets another version with other code', async () => {
@@ -177,6 +220,27 @@ describe('a workflow', () => {
     expect(await get(id)).toMatchObject({ status: 404, body: { code: 'workflow_not_found' } });
     expect((await api.call<Body>('DELETE', `/v1/workflows/${id}`)).body.code).toBe('workflow_not_found');
     expect(dataOf(await put('ext:gone', definition())).id).not.toBe(id);
+  });
+
+  it('19: is read with a read-only key, and not changed', async () => {
+    const { id } = await created();
+    const made = await api.expect<{ data: { key: string } }>(200, 'POST', '/v1/api_keys', {
+      body: { read_only: true },
+    });
+    const path = `/v1/workflows/${id}`;
+    const { key } = made.data;
+    expect((await api.call('GET', path, { key })).status).toBe(200);
+    const refused: readonly (readonly [string, string])[] = [
+      ['PUT', path],
+      ['DELETE', path],
+      ['POST', `${path}/deploy`],
+      ['POST', `${path}/invoke`],
+      ['POST', '/v1/workflows'],
+    ];
+    for (const [method, at] of refused) {
+      const reply = await api.call<Body>(method, at, { key, body: method === 'DELETE' ? undefined : definition() });
+      expect([method, at, reply.status, reply.body.code]).toEqual([method, at, 403, 'read_only_key']);
+    }
   });
 
   // docs/reference/workflows.md#trigger-token

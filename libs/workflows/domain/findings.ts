@@ -40,6 +40,15 @@ export const pathText = (path: Path): string =>
     })
     .join('');
 
+const PARTS_OF_PATH = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g;
+
+/** The path that a text of `pathText` shows. */
+export const pathOf = (text: string): Path =>
+  [...text.matchAll(PARTS_OF_PATH)].map(([part, index, quoted]) => {
+    if (index !== undefined) return Number(index);
+    return quoted === undefined ? part : (JSON.parse(quoted) as string);
+  });
+
 /** What validation found so far. It keeps the first 50 errors and the first 50 warnings. */
 export class Findings {
   private readonly found: Fault[] = [];
