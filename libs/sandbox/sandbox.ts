@@ -68,6 +68,8 @@ export interface CallListener {
   readonly onReply?: (reply: HttpReply) => void;
   /** Answers `$.flow.trigger`. Absent: there is no workflow to start. */
   readonly onTrigger?: AskTrigger;
+  /** Called at once with each log line, whose secrets are not masked. */
+  readonly onLine?: (line: LogLine) => void;
   /** Aborted when nobody needs the outcome any more. Code that is busy 5 s later ends with its process. */
   readonly signal?: AbortSignal;
 }

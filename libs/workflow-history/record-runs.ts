@@ -1,4 +1,5 @@
 import { messageOf } from '#libs/kernel/error-message.js';
+import { isLines } from '#libs/stream-log/line-records.js';
 import { type SendOutcome, readOutcome } from '#libs/stream-log/message-records.js';
 import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { RUNS } from '#libs/stream-log/topics.js';
@@ -27,6 +28,7 @@ export const recordsInto = async (
   const outcomes: SendOutcome[] = [];
   for (const record of records) {
     try {
+      if (isLines(record)) continue;
       const outcome = readOutcome(record);
       if (outcome) outcomes.push(outcome);
       else changes.push(JSON.parse(record.value) as RunChange);

@@ -31,7 +31,7 @@ const untilReadable = (run: string): Promise<unknown> =>
     (await api.call('GET', `/v1/runs/${run}`)).status === 200 ? true : undefined,
   );
 /** Events of a stream, each with its name and its step or state. */
-const seen = ({ events }: EventSource): readonly unknown[] =>
+const seen = ({ events }: EventSource): readonly (readonly unknown[])[] =>
   events.map(({ event, data }) => {
     const { namespace, state, msg } = JSON.parse(data) as Record<string, unknown>;
     return [event, ...(namespace === undefined ? [] : [namespace]), msg ?? state];
@@ -73,6 +73,21 @@ describe('the stream of a run', () => {
     });
     const { steps: _, event: __, ...listed } = data;
     expect(stream.values.at(-1)).toEqual(listed);
+  });
+
+  it('70: has the lines of a step while it executes, each once', async () => {
+    const pause = (ms: number): string => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
+    const run = await runOf(await deployed(`${pause(1_000)} console.log('one'); ${pause(3_000)} console.log('two')`));
+    await untilReadable(run);
+    const stream = await open(`/v1/runs/${run}/sse`);
+    await eventually('the first line', () => (JSON.stringify(seen(stream)).includes('"one"') ? true : undefined));
+    expect(JSON.stringify(seen(stream))).not.toContain('["step","a","succeeded"]');
+    await stream.untilEnded();
+    expect(seen(stream).filter(([event]) => event === 'log')).toEqual([
+      ['log', 'a', 'one'],
+      ['log', 'a', 'two'],
+      ['log', 'b', 'in b'],
+    ]);
   });
 
   it('70: of a run that has ended has the run and its steps, and ends', async () => {

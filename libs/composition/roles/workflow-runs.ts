@@ -32,7 +32,7 @@ export const workflowRuns = async (
 ): Promise<Kind> => {
   const { config, plane, topics, logger, closing } = own;
   const { engines, clock, views, follower, handleCommand } = plane;
-  const { journal, due, blobs, vault } = engines;
+  const { journal, due, blobs, vault, log } = engines;
   const urlKey = await privateRunUrlKey({ view: views.runUrlKey, vault, handleCommand, clock });
   const realms = new ExpressionRealms(sandboxing.level, (error) =>
     logger.error({ err: error }, 'expressions.not_closed'),
@@ -59,6 +59,7 @@ export const workflowRuns = async (
     }),
     journal,
     due,
+    log,
     topics,
     follower,
     clock,

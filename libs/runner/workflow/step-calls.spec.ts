@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { type CallOutcome } from '#libs/component-model/component-call.js';
+import { type CallRequest } from '#libs/sandbox/index.js';
 import { type StepScope, stepCalls } from './step-calls.js';
-import { step } from './testing/workflow-world.js';
+import { step, until } from './testing/workflow-world.js';
 import { type StepCalls, type StepEnd, type StepRequest } from './workflow-ports.js';
 
 const usedMs = 400;
@@ -34,6 +36,47 @@ const outcomeOf = async (calls: StepCalls, request: StepRequest): Promise<StepEn
   const end = await calls.call(request);
   return end === 'interrupted' ? undefined : end.outcome;
 };
+
+// docs/reference/workflows.md#run-streams
+describe('a step that goes on', () => {
+  it('tells of its lines without secrets, and of none once it has ended', async () => {
+    const told: unknown[] = [];
+    let onLine: CallRequest['onLine'];
+    let end: (outcome: CallOutcome) => void = () => undefined;
+    const deps = {
+      binder: { freshen: async () => undefined, bind: async () => ({}) },
+      variables: { variablesOf: async () => ({ A: 'the-secret' }) },
+      expressionsOf: () => undefined,
+      caller: {
+        call: (request: CallRequest) => {
+          onLine = request.onLine;
+          return new Promise<CallOutcome>((resolve) => (end = resolve));
+        },
+      },
+      clock: { now: () => 1_000 },
+      outgoing: { email: false, opensBucket: () => false },
+    };
+    const calls = stepCalls(deps as unknown as Parameters<typeof stepCalls>[0]);
+    const calling = calls.call(
+      requestOf({
+        step: step('a'),
+        steps: {},
+        memoryMb: 256,
+        signal: new AbortController().signal,
+        execution: { evaluatesIf: false, deadline: 60_000 } as StepRequest['execution'],
+        onLines: async (from, lines) => void told.push([from, lines.map(({ msg }) => msg)]),
+      }),
+    );
+    await until(() => onLine !== undefined);
+    onLine?.({ k: 'stdout', ts: 1, msg: 'it is the-secret' });
+    await until(() => told.length > 0);
+    onLine?.({ k: 'stdout', ts: 2, msg: 'later' });
+    end({ status: 'ok', logs: [], step: { exports: {}, flow: null, sends: [], reply: null } });
+    await calling;
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(told).toEqual([[0, ['it is ********']]]);
+  });
+});
 
 describe('a step with for_each', () => {
   it('first evaluates its condition and then its list, within one time', async () => {

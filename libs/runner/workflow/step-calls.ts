@@ -16,6 +16,7 @@ import { type InstallPackages } from '../packages-beside.js';
 import { secretsOf } from '../prop-secrets.js';
 import { type PropBinder } from '../runner-ports.js';
 import { SecretMask } from '../secret-mask.js';
+import { LineBatches } from './line-batches.js';
 import { type StepCalls, type StepEnd, type StepRequest } from './workflow-ports.js';
 
 /** What expressions of a step see. All texts are JSON. */
@@ -157,9 +158,16 @@ const callWith = async (
   await binder.freshen(workspaceId, definition);
   const props = await binder.bind(workspaceId, definition);
   const secrets = [...secretsOf(definition, props), ...Object.values(variables)];
+  const mask = new SecretMask(secrets);
+  const batches = new LineBatches((from, lines) =>
+    request.onLines(
+      from,
+      lines.map((line) => ({ ...line, msg: mask.text(line.msg) })),
+    ),
+  );
   const memoryMb = Math.min(request.memoryMb, mostMemoryMb);
   let sentAt: number | null = null;
-  const outcome = await caller.call({
+  const calling = caller.call({
     workspaceId,
     ...processOf(request, definition, variables, memoryMb),
     memoryMb,
@@ -174,11 +182,13 @@ const callWith = async (
       request.onReply(reply);
     },
     onTrigger: request.onTrigger,
+    onLine: (line) => batches.add(line),
     signal,
   });
+  const outcome = await calling.finally(() => batches.end());
   if (outcome.interrupted) return 'interrupted';
   const unsent = (outcome.step?.sends ?? []).map((send) => whyNotSent(send, outgoing, workspaceId));
-  return endOf(outcome, { unsent, props: shownProps(definition, new SecretMask(secrets)), now: clock.now(), sentAt });
+  return endOf(outcome, { unsent, props: shownProps(definition, mask), now: clock.now(), sentAt });
 };
 
 /** Texts of `steps`, which may have 6 MB, of calls that wait for their process. The items of a loop share one. */

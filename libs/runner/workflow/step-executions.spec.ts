@@ -33,6 +33,28 @@ describe('the executions of a workflow', () => {
     expect(calls.map(({ memoryMb }) => memoryMb)).toEqual([64, 512]);
   });
 
+  // docs/reference/workflows.md#run-streams
+  it('tell open streams of their lines while they go on', async () => {
+    const installation = new WorkflowInstallation([step('a', { loop: { list: 'all', concurrency: 2 } })]);
+    const { runner, calls } = await installation.process();
+    await runner.accept([installation.event(0)]);
+    await until(() => calls.length === 1);
+    calls[0]?.end({ kind: 'listed', list: '[1,2]', count: 2 });
+    await until(() => calls.length === 3);
+    const lines = [{ k: 'stdout', ts: 1, msg: 'b' }];
+    await calls[2]?.onLines(4, lines);
+    expect(installation.published).toEqual([
+      { topic: 'runs.p_1', key: 'p_1', headers: { kind: 'lines' }, value: expect.any(String) },
+    ]);
+    expect(JSON.parse(installation.published[0]?.value ?? '')).toEqual({
+      runId: runIdOf('inv_0'),
+      namespace: 'a',
+      item: 1,
+      from: 4,
+      lines,
+    });
+  });
+
   it('44: end the code of a step whose run is cancelled, and of no other', async () => {
     const installation = new WorkflowInstallation();
     const { runner, calls } = await installation.process();

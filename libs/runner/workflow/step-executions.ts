@@ -7,6 +7,7 @@ import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { draftDiscarded } from '#libs/workflow-runs/run-limits.js';
 import { type AttemptUrls, type Execution, executingNow, nextExecution } from '#libs/workflow-runs/next-execution.js';
 import { PARTS, type RunState, originOf } from '#libs/workflow-runs/run-state.js';
+import { type LiveLines, linesRecord } from '#libs/stream-log/line-records.js';
 import { hostEndedError } from '../host-deaths.js';
 import { Inflight } from './inflight.js';
 import { type RunBook } from './run-book.js';
@@ -160,7 +161,24 @@ export class StepExecutions {
         if (caller) deps.replies.immediate(caller.address, caller.invocation, reply);
       },
       onTrigger: askTrigger(deps.workflows, originOf(state), execution.number),
+      onLines: (from, lines) => this.tell(state, execution, { from, lines }),
     };
+  }
+
+  /** The outcome has the lines too, so those that cannot be told now are not lost. */
+  private async tell(
+    state: RunState,
+    { namespace, item }: Execution,
+    told: Pick<LiveLines, 'from' | 'lines'>,
+  ): Promise<void> {
+    const { deps, workflowId } = this.options;
+    try {
+      await deps.log.publish([
+        linesRecord(deps.topics, workflowId, { runId: originOf(state).id, namespace, item: item ?? null, ...told }),
+      ]);
+    } catch (error) {
+      deps.logger.debug({ workflow: workflowId, error: String(error) }, 'step.lines_not_told');
+    }
   }
 
   private urlsOf(state: RunState, execution: number): StepUrls {

@@ -3,6 +3,7 @@ import { type HttpReply } from '#libs/component-model/run-output.js';
 import { type AskTrigger, type StepSend, type StepTrigger, type StepUrls } from '#libs/component-model/step-run.js';
 import { type DueStore } from '#libs/due/due-store.js';
 import { type Clock } from '#libs/kernel/clock.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Execution } from '#libs/workflow-runs/next-execution.js';
 import { type Outcome } from '#libs/workflow-runs/run-inputs.js';
@@ -15,6 +16,7 @@ import {
 import { type DbChanges } from '../db-draft.js';
 import { type HostDeaths } from '../host-deaths.js';
 import { type RunJournal } from '../run-journal.js';
+import { type OnLines } from './line-batches.js';
 import { type NamedExecution } from './run-token.js';
 import { type LogFollower, type Replies, type RunnerLogger, type RunnerMetrics } from '../runner-ports.js';
 
@@ -76,6 +78,8 @@ export interface StepRequest {
   /** Called with the reply of `$.respond({immediate: true})` while the step runs. */
   readonly onReply: (reply: HttpReply) => void;
   readonly onTrigger: AskTrigger;
+  /** Called with log lines while the step runs. Their secrets are masked. */
+  readonly onLines: OnLines;
   /** Aborted when the run has ended, so that nobody needs the outcome. */
   readonly signal: AbortSignal;
 }
@@ -106,6 +110,8 @@ export interface WorkflowRunnerDependencies {
   readonly topics: TopicPolicy;
   readonly follower: LogFollower;
   readonly replies: Pick<Replies, 'immediate'>;
+  /** Tells open streams of lines. They may be lost. */
+  readonly log: Pick<StreamLog, 'publish'>;
   readonly hostDeaths: HostDeaths;
   readonly urls: (named: NamedExecution) => StepUrls;
   /** Most runs of a workflow that may wait. */

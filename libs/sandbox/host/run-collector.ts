@@ -38,6 +38,7 @@ export interface CollectedRun {
   /** Of a step, which may start workflows. */
   readonly onTrigger?: AskTrigger | undefined;
   readonly answerTrigger?: AnswerTrigger;
+  readonly onLine?: ((line: LogLine) => void) | undefined;
   /** Of a step, which may ask for more time. */
   readonly refresh?: { readonly stretchMs: number; readonly mostMs: number };
 }
@@ -234,7 +235,9 @@ export class RunCollector {
         `more than ${RUN_LIMITS.logLines} log lines or ${RUN_LIMITS.logBytes} bytes of them in one run`,
       );
     this.count(bytes);
-    this.logs.push({ k, ts, msg: textOf(raw) });
+    const line = { k, ts, msg: textOf(raw) };
+    this.logs.push(line);
+    this.request.onLine?.(line);
   }
 
   private db(key: string, deleted: boolean, raw: Buffer): void {

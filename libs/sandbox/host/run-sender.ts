@@ -120,6 +120,7 @@ export class RunSender {
       reject,
       onImmediateResponse: listener.onReply,
       onTrigger: listener.onTrigger,
+      onLine: listener.onLine,
       answerTrigger: (id, answer) => {
         // A call may also come from the spill file of a process that has ended.
         if (!this.options.alive()) return;

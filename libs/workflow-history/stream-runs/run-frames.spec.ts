@@ -1,18 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { LiveRecord, type StreamFrame } from '#libs/event-streams/index.js';
+import { type LiveLines, linesRecord } from '#libs/stream-log/line-records.js';
 import { outcomeRecord } from '#libs/stream-log/message-records.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
+import { type RunInput } from '#libs/workflow-runs/run-inputs.js';
 import { ab, changesOf } from '#libs/workflow-runs/testing/run-changes.js';
 import { fail, listed, resume, start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
 import { foldChanges } from '../recorded-run.js';
 import { runsShown, ShownRun } from './run-frames.js';
 
-const liveOf = (change: RunChange | string, offset = 0): LiveRecord =>
+const liveOf = (change: RunChange | string, offset = 0, headers = {}): LiveRecord =>
   new LiveRecord({
     topic: 'runs.p_1',
     key: 'p_1',
-    headers: {},
+    headers,
     value: typeof change === 'string' ? change : JSON.stringify(change),
     lane: 'runs.p_1',
     offset,
@@ -135,6 +137,74 @@ describe('the stream of a run', () => {
     expect([ended?.['exports'], ended?.['items']]).toEqual([{ $summary: '2 of 2 items' }, undefined]);
   });
 
+  describe('has lines while an execution goes on', () => {
+    const lines = ['first', 'second', 'third'].map((msg, ts) => ({ k: 'stdout', ts, msg }));
+    const told = (from: number, to: number, more: Partial<LiveLines> = {}): LiveRecord => {
+      const live = { runId: 'run_1', namespace: 'a', item: null, from, lines: lines.slice(from, to), ...more };
+      const { headers, value } = linesRecord(topics, 'p_1', live);
+      return liveOf(value, 1_000 + from, headers);
+    };
+    const begun = (count: number, changes: readonly RunChange[]) => {
+      const shown = new ShownRun('run_1', nameOf);
+      const [stored] = foldChanges(new Map(), changes.slice(0, count));
+      if (!stored) throw new Error('no run');
+      const state = { ...stored.run.state, parts: { ...stored.run.state.parts, ...textsOf(changes.slice(0, count)) } };
+      const first = shown.begin({ ...stored.run, state, place: '' }, { steps: ab, workflowName: 'Orders' });
+      const after = changes.slice(count).map((change) => liveOf(change));
+      const logsOf = (...records: readonly LiveRecord[]) =>
+        brief(sentIn(records.map((record) => shown.show(record)))).flatMap(([event, text]) =>
+          event === 'log' ? [text] : [],
+        );
+      return { shown, first, after, logsOf };
+    };
+    const ending = changesOf({}, start(2), succeed(3, 1, null, { logs: lines }));
+
+    it('and the others with its outcome', () => {
+      const { logsOf, after } = begun(2, ending);
+      expect(logsOf(told(0, 1), told(1, 2))).toEqual(['first', 'second']);
+      expect(logsOf(...after)).toEqual(['third']);
+    });
+
+    it('in their place among the changes, each batch once', () => {
+      const { shown, first } = begun(2, ending);
+      const [one, two] = [shown.show(told(0, 1)), shown.show(told(1, 2))];
+      const after = shown.show(liveOf(ending[2] ?? ''));
+      const sorts = [first, one, two, after].map((frame) => frame?.sort ?? '');
+      expect(sorts).toEqual([...new Set(sorts)].sort());
+      expect(begun(2, ending).logsOf(told(0, 2), told(0, 2), told(1, 3))).toEqual([
+        'first',
+        'second',
+        'first',
+        'second',
+        'third',
+      ]);
+    });
+
+    it('but not those that it missed, before its begin or of another run, which come with the outcome', () => {
+      const late = begun(2, ending);
+      expect([...late.logsOf(told(1, 2)), ...late.logsOf(...late.after)]).toEqual(['second', 'first', 'third']);
+      expect(begun(2, ending).logsOf(told(0, 1, { runId: 'run_2' }))).toEqual([]);
+      const early = new ShownRun('run_1', nameOf);
+      expect(early.show(told(0, 1))).toBeUndefined();
+      expect(
+        brief(sentIn(ending.map((change) => early.show(liveOf(change))))).filter(([event]) => event === 'log'),
+      ).toHaveLength(3);
+      expect(runsShown(nameOf)(told(0, 1))).toBeUndefined();
+    });
+
+    it('of each item, and again when an execution was lost', () => {
+      const loop = changesOf({}, start(2), listed(3, 1, 2), succeed(4, 2, null, { logs: lines }));
+      const items = begun(3, loop);
+      expect(items.logsOf(told(0, 2, { item: 0 }), told(0, 1, { item: 1 }))).toEqual(['first', 'second', 'first']);
+      expect(items.logsOf(...items.after)).toEqual(['third']);
+      const lost = changesOf({}, start(2), lostAt(3, 1), succeed(4, 1, null, { logs: lines }));
+      const crashed = begun(2, lost);
+      expect([...crashed.logsOf(told(0, 2)), ...crashed.logsOf(...crashed.after)]).toEqual([
+        ...['first', 'second', 'first', 'second', 'third'],
+      ]);
+    });
+  });
+
   it('leaves out what happens to other runs', () => {
     const shown = new ShownRun('run_2', nameOf);
     expect(changesOf({}, start(2)).map((change) => shown.show(liveOf(change)))).toEqual([undefined, undefined]);
@@ -166,6 +236,15 @@ describe('the stream of a run', () => {
     const { $return_value: value, $resume_data: data } = resumed[1]?.[1]['exports'] as Record<string, unknown>;
     expect([String(value).slice(0, 3), data]).toEqual(['xxx', { body: 1 }]);
   });
+});
+
+/** The owner of the run was lost. */
+const lostAt = (now: number, execution: number): RunInput => ({
+  type: 'interrupt',
+  now,
+  execution,
+  cause: 'owner',
+  mayWait: true,
 });
 
 const textsOf = (changes: readonly RunChange[]): Record<string, string> => {

@@ -1,5 +1,6 @@
 import { type LogLine } from '#libs/component-model/run-output.js';
 import { type LiveRecord, type StreamFrame } from '#libs/event-streams/index.js';
+import { isLines, type LiveLines } from '#libs/stream-log/line-records.js';
 import { isOutcome } from '#libs/stream-log/message-records.js';
 import { type LogRecord, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { truncateJson } from '#libs/http/truncate-event.js';
@@ -11,20 +12,28 @@ import { PARTS, type RunState, runErrorOf } from '#libs/workflow-runs/run-state.
 import { type StepOutcome } from '#libs/workflow-runs/step-outcome.js';
 import { type ListedRun } from '../run-history.js';
 import { listedRunRecord, type Shown, SHORT_BYTES, stepRecord, wholeRunRecord } from '../run-reply.js';
+import { ToldLines } from './told-lines.js';
 
 type NameOf = (workflowId: string) => string;
 
 const block = (event: 'run' | 'step' | 'log', data: unknown): string =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
+const logBlock = (namespace: string, line: LogLine): string => block('log', { namespace, ...line });
+
 /** Texts that compare as their numbers do. */
 const sortOf = (n: number): string => String(n).padStart(16, '0');
 
 /** Undefined for what became of a message, which no stream shows, and for a record that this server did not write. */
-const changeIn = ({ headers, value }: LogRecord): RunChange | undefined => {
-  if (isOutcome({ headers })) return undefined;
+const changeIn = ({ headers, value }: LogRecord): RunChange | undefined =>
+  isOutcome({ headers }) || isLines({ headers }) ? undefined : read<RunChange>(value);
+
+const linesIn = ({ headers, value }: LogRecord): LiveLines | undefined =>
+  isLines({ headers }) ? read<LiveLines>(value) : undefined;
+
+const read = <T>(value: string): T | undefined => {
   try {
-    return JSON.parse(value) as RunChange;
+    return JSON.parse(value) as T;
   } catch {
     // The history reports it.
     return undefined;
@@ -67,12 +76,17 @@ const stepsIn = ({ head, parts }: RunChange): ReadonlySet<string> => {
   return new Set([...changed, ...(head.position ? [head.position.namespace] : [])]);
 };
 
-/** The lines of a step, or of the items of a loop, that a change has. */
-const linesIn = ({ parts }: RunChange, namespace: string): readonly LogLine[] => {
+/** The lines of a step, or of the items of a loop, that a change has, without those that were told before. */
+const newLines = ({ parts }: RunChange, namespace: string, told: ToldLines): readonly LogLine[] => {
   const logs = parts[PARTS.logs(namespace)];
-  const ofStep = typeof logs === 'string' ? (JSON.parse(logs) as LogLine[]) : [];
-  const items = Object.entries(parts).filter(([name]) => name.startsWith(LOOP_PARTS.items(namespace)));
-  return [...ofStep, ...items.flatMap(([, text]) => (text === null ? [] : (JSON.parse(text) as ItemOutcome).logs))];
+  const all = typeof logs === 'string' ? (JSON.parse(logs) as LogLine[]) : [];
+  const ofStep = PARTS.step(namespace) in parts ? told.rest(namespace, null, all) : all;
+  const prefix = LOOP_PARTS.items(namespace);
+  const items = Object.entries(parts).flatMap(([name, text]) => {
+    if (text === null || !name.startsWith(prefix)) return [];
+    return told.rest(namespace, Number(name.slice(prefix.length)), (JSON.parse(text) as ItemOutcome).logs);
+  });
+  return [...ofStep, ...items];
 };
 
 /** The outcome without its items, which no stream shows. */
@@ -97,6 +111,10 @@ export class ShownRun {
   private shortened: ReadonlySet<string> = new Set();
   /** The last step record that was sent. */
   private sent = '';
+  /** Latest version of the run that the stream knows. */
+  private version = 0;
+  private hasBegun = false;
+  private readonly told = new ToldLines();
 
   constructor(
     private readonly runId: string,
@@ -105,6 +123,8 @@ export class ShownRun {
 
   /** The run and its steps so far. Later changes follow it. */
   begin({ version, state }: ListedRun, shown: Shown): StreamFrame {
+    this.version = Math.max(version, this.version);
+    this.hasBegun = true;
     const { steps } = wholeRunRecord({ state }, shown, false);
     const begun = steps.filter((step) => step.state !== 'pending');
     const run = block('run', listedRunRecord({ state }, shown));
@@ -120,13 +140,26 @@ export class ShownRun {
   }
 
   show = (live: LiveRecord): StreamFrame | undefined => {
+    const lines = live.once(linesIn);
+    if (lines) return this.linesOf(lines, live.record.offset);
     const change = live.once(changeIn);
     if (change?.runId !== this.runId) return undefined;
+    this.version = Math.max(change.version, this.version);
+    // Nothing but the start of an execution that was lost.
+    if (Object.keys(change.parts).length === 0) this.told.forget();
     const steps = [...stepsIn(change)].flatMap((namespace) => this.stepIn(change, namespace));
     const run = runIn(change, this.nameOf);
     const texts = inOrder(change, run, steps);
     return texts.join('') === '' ? undefined : frame(change.version, texts, change);
   };
+
+  /** Lines come between two changes. Before the stream has begun they are left to the outcome. */
+  private linesOf(lines: LiveLines, offset: number): StreamFrame | undefined {
+    if (lines.runId !== this.runId || !this.hasBegun) return undefined;
+    const texts = this.told.tell(lines).map((line) => logBlock(lines.namespace, line));
+    if (texts.length === 0) return undefined;
+    return { sort: `${sortOf(this.version)}.${sortOf(offset)}`, frame: Buffer.from(texts.join('')) };
+  }
 
   private stepIn(change: RunChange, namespace: string): readonly string[] {
     const { workflowId, head } = change;
@@ -134,13 +167,13 @@ export class ShownRun {
     const plan = { steps: [{ namespace, id: stepIdOf(workflowId, namespace) }] };
     const [whole] = stepRecords(plan, { head: { ...head, loop: undefined }, parts });
     if (!whole) return [];
-    const lines = linesIn(change, namespace);
+    const lines = newLines(change, namespace, this.told);
     const isShortened = [...this.shortened].some((name) => name in parts && !(name in change.parts));
     const text = block('step', { ...stepRecord(whole, false), ...(isShortened ? { truncated: true } : {}) });
     if (namespace === head.position?.namespace) this.keep(namespace, parts);
     const isSent = this.sent === text;
     this.sent = text;
-    return [...lines.map((line) => block('log', { namespace, ...line })), ...(isSent ? [] : [text])];
+    return [...lines.map((line) => logBlock(namespace, line)), ...(isSent ? [] : [text])];
   }
 
   private partsAfter({ parts }: RunChange, namespace: string): Readonly<Record<string, string>> {

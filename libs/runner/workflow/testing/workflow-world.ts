@@ -4,6 +4,7 @@ import { type StepSend, type StepTrigger } from '#libs/component-model/step-run.
 import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
@@ -92,6 +93,8 @@ export class WorkflowInstallation {
   readonly due = new InMemoryDueStore();
   readonly replies: [string, HttpReply][] = [];
   readonly acked: number[] = [];
+  /** Records that belong to no commit. */
+  readonly published: LogRecord[] = [];
   now = 1_000_000;
   mostWaiting = 100_000;
   hostDeaths: HostDeaths = NO_HOST_DEATHS;
@@ -157,6 +160,12 @@ export class WorkflowInstallation {
       topics: perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 }),
       follower: { waitFor: async () => true, upToDate: async () => undefined },
       replies: { immediate: (_address, id, reply) => this.replies.push([id, reply]) },
+      log: {
+        publish: async (records) => {
+          this.published.push(...records);
+          return records.map((_, at) => at);
+        },
+      },
       hostDeaths: this.hostDeaths,
       urls: ({ runId, execution }) => urlsBelow(`https://s/r/${runId}.${execution}`),
       mostWaiting: this.mostWaiting,
