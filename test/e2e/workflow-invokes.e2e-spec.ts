@@ -96,9 +96,11 @@ describe('an invoked workflow', () => {
     expect(test).toMatchObject({ state: 'failed' });
     const list = (channel: string) =>
       api.expect<{ readonly data: readonly object[] }>(200, 'GET', `/v1/workflows/${id}/${channel}event_summaries`);
-    await eventually('the emit of the test is listed', async () =>
-      (await list('')).data.length === 1 ? true : undefined,
-    );
+    const [emit] = await eventually('the emit of the test is listed', async () => {
+      const { data } = await list('');
+      return data.length === 1 ? data : undefined;
+    });
+    expect(emit).toMatchObject({ metadata: { test: true } });
     expect((await list('$errors/')).data).toEqual([]);
   });
 });
