@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitOnSignals } from '#test/harness/ends-with-us.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { type Figures, measure, type Rig } from './measure.js';
@@ -8,7 +8,7 @@ import { monotonicUs } from './monotonic.js';
 import { PartProcess } from './part-process.js';
 import { type GeneratorApi, type SinkApi } from './parts.js';
 import { pausesOf, type Pause, type ThreadNotes } from './pause-causes.js';
-import { startSluice } from './targets.js';
+import { startSluice, startWorkflow, type TargetName } from './targets.js';
 
 exitOnSignals();
 
@@ -17,15 +17,34 @@ const number = (text: string): number => {
   if (!(value > 0)) throw new InvalidArgumentError('a number above 0 is needed');
   return value;
 };
-const { seconds, rate, profile, all, node } = new Command('pauses')
+const {
+  seconds,
+  rate,
+  target: name,
+  profile,
+  all,
+  node,
+} = new Command('pauses')
   .description('Lists each pause above 5 ms of the threads of a server under an even load, with its cause.')
   .option('--seconds <n>', 'of load after the first ten', number, 60)
   .option('--rate <events/s>', 'of the load', number, 100)
+  .addOption(
+    new Option('--target <name>', 'a source, or a workflow of one or ten steps')
+      .choices(['Sluice', 'workflow-1', 'workflow-10'])
+      .default('Sluice'),
+  )
   .option('--profile', 'names the functions that ran in a pause; slows the server down', false)
   .option('--all', 'prints each pause, and not only the sums', false)
   .option('--node <options>', 'further options of Node for the server', '')
   .parse()
-  .opts<{ seconds: number; rate: number; profile: boolean; all: boolean; node: string }>();
+  .opts<{
+    seconds: number;
+    rate: number;
+    target: Exclude<TargetName, 'floor' | 'roles'>;
+    profile: boolean;
+    all: boolean;
+    node: string;
+  }>();
 
 const FIRST_MS = 10_000;
 /** Connections that are never used are closed all at once after 20 s, which would be a pause of the load's making. */
@@ -43,7 +62,8 @@ const run = async (rig: Rig, folder: string): Promise<readonly number[]> => {
     SLUICE_PAUSES: folder,
     ...(profile ? { SLUICE_PAUSES_PROFILE: '1' } : {}),
   };
-  const target = await startSluice(rig.sink.url, { env });
+  const target =
+    name === 'Sluice' ? await startSluice(rig.sink.url, { env }) : await startWorkflow(rig.sink.url, name, { env });
   const shape = { warmUpMs: 0, connections: CONNECTIONS, client: 'raw', rate } as const;
   const marks = [monotonicUs() / 1_000];
   try {

@@ -14,10 +14,11 @@ import { PartProcess } from './part-process.js';
 import { treeUsage } from './process-tree.js';
 import { ANSWERS, deployWorkflow, dirMb, hitWith, totalRuns } from './run-load.js';
 import { openSluice } from './targets.js';
+import { toolFigures } from './tool-figures.js';
 
 /**
  * What many runs of workflows cost a standalone server: runs that wait, that are due within one second, that are listed,
- * that keep it busy beside a quiet workflow, that loop, and that are replayed in bulk. Prints one line of JSON for each.
+ * that keep it busy beside a quiet workflow, that loop, that are replayed in bulk, and that are tools. Prints one line of JSON for each.
  */
 
 exitOnSignals();
@@ -37,6 +38,7 @@ const options = new Command('bench:runs')
   .option('--items <n>', 'of a for_each, one at a time and ten at once: time of an item', whole)
   .option('--bulk <n>', 'runs that one request replays: how even it is, and the time of other answers meanwhile', whole)
   .option('--rate <n>', 'replays a second of --bulk', whole, 100)
+  .option('--tools <n>', 'workflows with a tool trigger: time of tools/list', whole)
   .option('--apply <n>', 'workflows of a folder: time of sluice workflows apply', whole)
   .option('--rounds <n>', 'of --due, --noisy and --items', whole, 3)
   .parse()
@@ -48,6 +50,7 @@ const options = new Command('bench:runs')
     items?: number;
     bulk?: number;
     rate: number;
+    tools?: number;
     apply?: number;
     rounds: number;
   }>();
@@ -192,7 +195,7 @@ const rounds = async (measure: () => Promise<void>): Promise<void> => {
   for (let round = 1; round <= options.rounds; round++) await measure();
 };
 
-const { waiting, due, listed, noisy, items, bulk, rate, apply } = options;
+const { waiting, due, listed, noisy, items, bulk, rate, tools, apply } = options;
 say('machine', await describeMachine());
 if (waiting !== undefined) await measureWaiting(waiting);
 if (due !== undefined) await rounds(() => measureDue(due));
@@ -203,4 +206,5 @@ if (items !== undefined)
     for (const concurrency of [1, 10]) say('items', await loopFigures(items, concurrency));
   });
 if (bulk !== undefined) say('bulk', await bulkFigures(bulk, rate));
+if (tools !== undefined) say('tools', await toolFigures(tools));
 if (apply !== undefined) say('apply', await applyFigures(apply));

@@ -94,8 +94,8 @@ interface Workflow {
 }
 
 /** Starts a fresh server with one workflow of small code steps. */
-export const startWorkflow = (sinkUrl: string, name: WorkflowTarget): Promise<ServingTarget> =>
-  startServing(name, sinkUrl, undefined, ({ api }) => createWorkflow(api, name === 'workflow-1' ? 1 : 10));
+export const startWorkflow = (sinkUrl: string, name: WorkflowTarget, options?: ServerOptions): Promise<ServingTarget> =>
+  startServing(name, sinkUrl, options, ({ api }) => createWorkflow(api, name === 'workflow-1' ? 1 : 10));
 
 /** A workflow of small code steps, and its endpoint. The last step answers the caller, and emits the event. */
 export const createWorkflow = async (api: ApiClient, steps: number): Promise<{ id: string; url: string }> => {
