@@ -242,6 +242,12 @@ module.exports = {
       to: { path: '^(dist/)?libs/workflow-files/' },
     },
     {
+      name: 'commands-of-authors-know-the-api-only',
+      severity: 'error',
+      from: { path: '^apps/cli/src/author/', pathNot: tests },
+      to: { path: '^(dist/)?libs/', pathNot: '^(dist/)?libs/(kernel/|hosting/version\\.)' },
+    },
+    {
       name: 'drivers-stay-in-engines',
       severity: 'error',
       from: { pathNot: '^libs/engines/|^test/(load|engines)/' },

@@ -48,6 +48,32 @@ describe('the bundle of each program', () => {
     expect(packages.filter((name) => !isOfNode(name) && !known.test(name))).toEqual([]);
   });
 
+  // docs/adr/0086-the-command-line-of-authors.md
+  it('a command of authors loads neither Nest nor engines', async () => {
+    const source = 'dist/apps/cli/src';
+    const commands = readdirSync(join(ROOT, source, 'author')).filter((file) => file.endsWith('.js'));
+    expect(commands).toContain('login.js');
+    const { metafile } = await build({
+      absWorkingDir: ROOT,
+      entryPoints: [...commands.map((file) => `${source}/author/${file}`), `${source}/workflows/index.js`],
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      write: false,
+      outdir: 'nowhere',
+      metafile: true,
+      logLevel: 'silent',
+    });
+    const outputs = Object.values(metafile.outputs);
+    const files = outputs.flatMap(({ inputs }) => Object.keys(inputs));
+    expect(files).toContain('dist/libs/kernel/near-miss.js');
+    expect(files.filter((file) => /^dist\/libs\/(engines|composition|config|hosting\/start)/.test(file))).toEqual([]);
+    const packages = outputs.flatMap(({ imports }) => imports.map(({ path }) => path));
+    expect(packages).toContain('lossless-json');
+    expect(packages.filter((name) => /^@nestjs\/|^(reflect-metadata|express|mongodb|kafkajs)$/.test(name))).toEqual([]);
+  });
+
   it('finds the files of each module where they are', () => {
     const { files } = programOf('standalone');
     expect(files.length).toBeGreaterThan(1);

@@ -17,8 +17,8 @@ const helpOf = async (path: readonly string[]): Promise<string> => {
 
 /** Names of the commands in a help text, without `help` itself. */
 const commandsIn = (help: string): readonly string[] => {
-  const [, listed = ''] = /^Commands:\n([\s\S]*)/m.exec(help) ?? [];
-  const names = [...listed.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
+  const listed = [...help.matchAll(/^(?:Commands|Develop|Use|Operate):\n((?: .*\n?)*)/gm)].map(([, part = '']) => part);
+  const names = [...listed.join('').matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
   return names.filter((name) => name !== 'help');
 };
 
@@ -30,12 +30,40 @@ const sections = async (path: readonly string[]): Promise<readonly string[]> => 
   return [own, ...below.flat()];
 };
 
+const RULES = `<a id="exits"></a>**A command ends** with status 0 when it succeeded, and otherwise says on standard error what went wrong. A closed pipe (\`| head\`) is no failure.
+
+| Exit | Meaning |
+|---|---|
+| 0 | done |
+| 1 | failed in a way that is not below; a check failed |
+| 2 | the command line is wrong: an unknown command or option, a missing value, a refused confirmation |
+| 3 | no API key, 401 or 403 |
+| 4 | 404 |
+| 5 | 409 or 412 |
+| 6 | a component, prop, hook or definition is refused |
+| 7 | no server answers, or it is not trusted |
+| 8 | 429 or 503, after the tries |
+| 130 | Ctrl-C |
+
+The commands on an installation itself (Operate) end with 0, 1 or 2. The others (Develop, Use) work by the [REST API](rest-api.md#base-path), also of a server elsewhere, and have rules of their own:
+
+- <a id="login"></a>**Login.** \`sluice login\` keeps a server, a key and a workspace as a profile, in \`$XDG_CONFIG_HOME/sluice/config.json\` (else \`~/.config\`, on Windows \`%APPDATA%\`), or in the file that \`SLUICE_CONFIG\` names. The file has the mode 0600 in a folder of 0700, and one that others may read is closed, with a warning. The profile of the last login is the current one. No option takes a key, because other users of a computer see options.
+- <a id="server"></a>**The key** comes from the first of these: \`--profile\`; \`SLUICE_API_KEY\` of the environment, then of \`./.env\`; \`SLUICE_PROFILE\`; the current profile. **The server** comes from the same place (\`SLUICE_URL\`, else \`http://127.0.0.1:3000\`), or is \`--url\`. The key of a profile goes to its own server only, and a key of the environment never to a server that \`./.env\` names, because a folder may be somebody else's. A server of \`./.env\` that is not this computer is asked about once a folder; where nobody can be asked, it needs \`--url\`.
+- <a id="workspace"></a>**The workspace** is \`--workspace\` (id or exact name), else that of the profile, else the [acting workspace](rest-api.md#acting-workspace).
+- <a id="json"></a>**\`--json\`** prints one document on standard output: \`{"data": …}\`, with \`page_info\` of a list, and \`warnings\` when there are some. Numbers keep the digits of the server. An error leaves standard output empty, and is one line on standard error: \`error\`, \`code\` (of the API, or \`usage\`, \`no_key\`, \`no_server\`, \`tls\`, \`unexpected_answer\` or \`failed\`), \`status\` (or null), \`details\`, and \`next\`, a command that helps (or null).
+- <a id="terminal"></a>**On a terminal** columns are cut to its width, times are local, and there are colours, unless \`NO_COLOR\` or \`TERM=dumb\` is set or \`--color\` says otherwise. In a pipe nothing is cut, and times are in UTC. Names and payloads cannot act on a terminal: control characters in them are shown by their number.
+- <a id="prompts"></a>**Questions** are asked only where standard input and standard error are terminals, without \`--json\`, \`--no-input\` and the variable \`CI\`. Otherwise a command ends with 2 at once, and names what is missing. What cannot be undone is asked about, or needs \`--yes\`.
+- <a id="requests"></a>**Requests** carry \`User-Agent: sluice-cli/<version>\`, and each \`POST\` an [\`Idempotency-Key\`](rest-api.md#idempotency-key). An answer of 429 or 503, and a lost connection, is tried again three times within 30 seconds, by \`Retry-After\`. Redirects are not followed. Nothing else is sent anywhere. \`--verbose\` tells each request, without keys.
+- <a id="lists"></a>**Lists** show 20 items, newest first. The last line, on standard error, says how to go on.`;
+
 /** Content of docs/reference/command-line.md. */
 export const commandLineReference = async (): Promise<string> =>
   [
     '# Command line',
     '',
-    'In a checkout, `npm run sluice -- <command>` runs the commands. In a container, the image takes `cli <command>`. Settings are [environment variables](config.md), the same as for the server. A command ends with status 0 when it succeeded, and otherwise says on standard error what went wrong. This page is generated from `--help`: `npm run docs:reference`.',
+    'In a checkout, `npm run sluice -- <command>` runs the commands. In a container, the image takes `cli <command>`. Settings are [environment variables](config.md), the same as for the server. A command prints its results on standard output, and everything else on standard error. This page is generated from `--help`: `npm run docs:reference`.',
+    '',
+    RULES,
     '',
     ...(await sections([])),
   ].join('\n');

@@ -297,7 +297,6 @@ const folders: readonly Mistake[] = [
 ];
 
 const commands: readonly Mistake[] = [
-  sluice('no command', []),
   sluice('a command that there is not', ['exprot']),
   sluice('an option that there is not', ['rebuild', '--fast']),
   sluice('export without a place', ['export']),

@@ -6,71 +6,100 @@ import { type Outcome } from './outcome.js';
 import { type Server } from './server.js';
 
 export interface Asked {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With a leading slash, and encoded. */
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** JSON that is sent as it is, in place of `body`. */
+  readonly json?: string;
+  /** Revision that the resource must have. */
+  readonly revision?: number;
 }
 
 const TRIES = 4;
 /** Longest time from the first try to the begin of the last. */
 const RETRY_MS = 30_000;
 const REQUEST_MS = 60_000;
+/** A server could answer without end. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const OVERLOADED: ReadonlySet<number> = new Set([429, 503]);
 
+type Pause = (ms: number) => Promise<unknown>;
+
 /** Sends a request that may be repeated. Resolves with the JSON of the answer. Rejects with CommandFailure. */
-export const ask = async (
-  server: Server,
-  asked: Asked,
-  pauseMs: (ms: number) => Promise<unknown> = setTimeout,
-): Promise<unknown> => {
+export const ask = async (server: Server, asked: Asked, pauseMs: Pause = setTimeout): Promise<unknown> =>
+  jsonIn(await askForText(server, asked, pauseMs));
+
+/** As `ask`, and resolves with the body of the answer as it came. */
+export const askForText = async (server: Server, asked: Asked, pauseMs: Pause = setTimeout): Promise<string> => {
   const last = Date.now() + RETRY_MS;
   // The same in each try.
   const repeat = asked.method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
   for (let round = 1; ; round++) {
     const answer = await answered(server, asked, repeat);
-    if (answer.kind === 'answer' && answer.status < 300) return answer.body;
+    if (answer.kind === 'answer' && answer.status < 300) return answer.text;
     const waitMs = answer.retryMs ?? 1_000 * 2 ** (round - 1);
-    const isAgain = answer.kind === 'lost' || OVERLOADED.has(answer.status);
+    const isAgain = answer.kind === 'lost' || (answer.kind === 'answer' && OVERLOADED.has(answer.status));
     if (!isAgain || round === TRIES || Date.now() + waitMs > last) throw failureOf(server, answer);
     await pauseMs(waitMs);
   }
 };
 
 type Answer =
-  | { readonly kind: 'answer'; readonly status: number; readonly body: unknown; readonly retryMs?: number }
+  | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryMs?: number }
   /** No whole answer came, and another try may get one. */
   | { readonly kind: 'lost'; readonly reason: string; readonly retryMs?: never }
+  | { readonly kind: 'endless'; readonly status: number; readonly retryMs?: never }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: 0; readonly retryMs?: never };
 
 const answered = async (
-  { url, apiKey }: Server,
-  { method, path, body }: Asked,
+  { url, apiKey, tell }: Server,
+  { method, path, body, json = body === undefined ? undefined : JSON.stringify(body), revision }: Asked,
   headers: Readonly<Record<string, string>>,
 ): Promise<Answer> => {
+  const startedAt = performance.now();
+  const told = (result: string): void =>
+    tell?.(`${method} ${url}${path}: ${result}, ${Math.round(performance.now() - startedAt)} ms`);
   try {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
         ...headers,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(revision === undefined ? {} : { 'if-match': `"${revision}"` }),
         authorization: `Bearer ${apiKey}`,
         'user-agent': `sluice-cli/${version()}`,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(json === undefined ? {} : { body: json }),
       // Another server must not get the key.
       redirect: 'manual',
       signal: AbortSignal.timeout(REQUEST_MS),
     });
-    const text = await response.text();
+    const text = await textOf(response);
+    told(`${response.status}, request ${response.headers.get('x-request-id') ?? 'without id'}`);
+    if (text === undefined) return { kind: 'endless', status: response.status };
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
     const retryMs = Number.isFinite(seconds) ? { retryMs: Math.max(0, seconds * 1_000) } : {};
-    return { kind: 'answer', status: response.status, body: jsonIn(text), ...retryMs };
+    return { kind: 'answer', status: response.status, text, ...retryMs };
   } catch (error) {
     const reason = reasonOf(error);
+    told(reason);
     return REFUSED.test(reason) ? { kind: 'refused', reason, status: 0 } : { kind: 'lost', reason };
   }
+};
+
+/** The body, or undefined when it is longer than any answer of a server of Sluice. */
+const textOf = async ({ body }: Response): Promise<string | undefined> => {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  if (body === null) return '';
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 };
 
 /** Nothing listens, or it is not trusted, so that another try changes nothing. */
@@ -94,22 +123,48 @@ const reasonOf = (error: unknown): string => {
 const field = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && key in value ? (value as Record<string, unknown>)[key] : undefined;
 
+/** The server is there, and not trusted. */
+const UNTRUSTED = /^(?:ERR_TLS_\w+|\w*CERT\w*|\w*SELF_SIGNED\w*|UNABLE_TO_\w+)$/;
+
 const failureOf = ({ url }: Server, answer: Answer): CommandFailure => {
-  if (answer.kind !== 'answer')
-    return new CommandFailure({
-      exit: 7,
-      code: 'no_server',
-      message: `no server answers at ${url} (${answer.reason}). Start it, or name another with --url.`,
-    });
-  const { status, body } = answer;
+  switch (answer.kind) {
+    case 'refused':
+    case 'lost':
+      return unreachable(url, answer.reason);
+    case 'endless':
+      return unexpected(url, answer.status, `with more than ${MOST_BYTES / 1024 / 1024} MB`);
+    case 'answer':
+      return refusal(url, answer.status, jsonIn(answer.text));
+  }
+};
+
+const unreachable = (url: string, reason: string): CommandFailure =>
+  UNTRUSTED.test(reason)
+    ? new CommandFailure({
+        exit: 7,
+        code: 'tls',
+        message: `${url} is not trusted (${reason}): let NODE_EXTRA_CA_CERTS name a file with its authority`,
+      })
+    : new CommandFailure({
+        exit: 7,
+        code: 'no_server',
+        message: `no server answers at ${url} (${reason}). Start one with "sluice serve", or name another with --url.`,
+        next: 'sluice serve',
+      });
+
+const unexpected = (url: string, status: number, how: string): CommandFailure =>
+  new CommandFailure({
+    exit: 1,
+    code: 'unexpected_answer',
+    status,
+    message: `${url} answered ${status} ${how}: check the address`,
+  });
+
+/** By what the API answers when it refuses a request. */
+const refusal = (url: string, status: number, body: unknown): CommandFailure => {
   const [error, code, details] = [field(body, 'error'), field(body, 'code'), field(body, 'details')];
   if (typeof error !== 'string' || typeof code !== 'string')
-    return new CommandFailure({
-      exit: 1,
-      code: 'unexpected_answer',
-      status,
-      message: `${url} answered ${status} in a way that a server of Sluice does not: check the address`,
-    });
+    return unexpected(url, status, 'in a way that a server of Sluice does not');
   return new CommandFailure({
     exit: REFUSED_CODES.has(code) ? 6 : exitOf(status),
     code,

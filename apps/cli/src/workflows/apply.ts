@@ -12,6 +12,7 @@ export interface ApplyOptions {
   readonly strict?: boolean;
   readonly json?: boolean;
   readonly url?: string;
+  readonly profile?: string;
   readonly workspace?: string;
   readonly set?: string;
   readonly dryRun?: boolean;
@@ -22,15 +23,12 @@ export const registerApply = (workflows: Command): void => {
     .command('apply')
     .description(
       'Deploys the workflows in a folder to a server: all of them, or none when one has errors. Workflows that the ' +
-        'folder lacks stay. Writes no file. SLUICE_API_KEY is the key, and SLUICE_URL the server.',
+        'folder lacks stay. Writes no file.',
     )
     .argument('<dir>', 'folder with workflows')
     .option('--dry-run', 'tell what would be done, and do nothing')
     .option('--set <name>', 'name of the set of workflows, for managed_by', 'default')
     .option('--strict', 'take warnings for errors')
-    .option('--url <address>', 'address of the server (default: SLUICE_URL, or http://127.0.0.1:3000)')
-    .option('--workspace <id>', 'workspace of the workflows, when you have several')
-    .option('--json', 'print JSON')
     .action(async (dir: string, options: ApplyOptions) => {
       finish(await applied(dir, options));
     });
@@ -55,7 +53,7 @@ export const applied = (dir: string, options: ApplyOptions, given: Given = given
   return outcomeOf(json, async () => {
     if (!SET.test(set)) throw wrongSet(set);
     const folder = await validFolder(dir, strict);
-    const server = serverOf(given, options.url);
+    const server = serverOf(given, options);
     const pairs: Pair[] = [];
     for (const workflow of folder.workflows)
       pairs.push(await compared(workflow, await findWorkflow(server, workflow, workspace)));

@@ -9,6 +9,7 @@ export interface DiffOptions {
   readonly strict?: boolean;
   readonly json?: boolean;
   readonly url?: string;
+  readonly profile?: string;
   readonly workspace?: string;
 }
 
@@ -17,13 +18,10 @@ export const registerDiff = (workflows: Command): void => {
     .command('diff')
     .description(
       'Compares the workflows in a folder with those of a server, as a unified diff of YAML. Changes nothing. Ends ' +
-        'with 1 when one differs or is new. SLUICE_API_KEY is the key, and SLUICE_URL the server.',
+        'with 1 when one differs or is new.',
     )
     .argument('<dir>', 'folder with workflows')
     .option('--strict', 'take warnings for errors')
-    .option('--url <address>', 'address of the server (default: SLUICE_URL, or http://127.0.0.1:3000)')
-    .option('--workspace <id>', 'workspace of the workflows, when you have several')
-    .option('--json', 'print JSON')
     .action(async (dir: string, options: DiffOptions) => {
       finish(await compared(dir, options));
     });
@@ -31,12 +29,12 @@ export const registerDiff = (workflows: Command): void => {
 
 export const compared = (
   dir: string,
-  { strict = false, json = false, url, workspace }: DiffOptions,
+  { strict = false, json = false, url, profile, workspace }: DiffOptions,
   given: Given = givenHere,
 ): Promise<Outcome> =>
   outcomeOf(json, async () => {
     const { workflows, warnings } = await validFolder(dir, strict);
-    const server = serverOf(given, url);
+    const server = serverOf(given, { url, profile });
     const data: { readonly file: string; readonly id: string | null; readonly state: string; readonly text: string }[] =
       [];
     for (const workflow of workflows) {

@@ -3,21 +3,33 @@ import { type Outcome } from './outcome.js';
 /** Why a command failed, for `outcome.ts` to print. */
 export class CommandFailure extends Error {
   readonly exit: Exclude<Outcome['exit'], 0>;
-  /** One of the API, or `usage`, `no_key`, `no_server`. */
+  /** One of the API, or `usage`, `no_key`, `no_server`, `tls`, `unexpected_answer`, `failed`. */
   readonly code: string;
   /** Status of the API's answer. */
   readonly status: number | null;
   readonly details: Readonly<Record<string, unknown>>;
   /** Lines before the message, for people. */
   readonly lines: readonly string[];
+  /** Lines after the message, which belong to it. */
+  readonly after: readonly string[];
+  /** Command that helps. */
+  readonly next: string | null;
 
-  constructor({ exit, code, message, status = null, details = {}, lines = [] }: FailureParts) {
+  constructor({ exit, code, message, status = null, details = {}, lines = [], after = [], next = null }: FailureParts) {
     super(message);
     this.exit = exit;
     this.code = code;
     this.status = status;
     this.details = details;
     this.lines = lines;
+    this.after = after;
+    this.next = next;
+  }
+
+  /** The same failure in other words. */
+  withMessage(message: string, lines = this.lines): CommandFailure {
+    const { exit, code, status, details, after, next } = this;
+    return new CommandFailure({ exit, code, status, details, after, next, message, lines });
   }
 }
 
@@ -28,4 +40,10 @@ interface FailureParts {
   readonly status?: number | null;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly lines?: readonly string[];
+  readonly after?: readonly string[];
+  readonly next?: string | null;
 }
+
+/** A wrong command line. */
+export const wrongUsage = (message: string, after: readonly string[] = []): CommandFailure =>
+  new CommandFailure({ exit: 2, code: 'usage', message, after });

@@ -1,3 +1,4 @@
+import { harmlessLines } from '../author/text.js';
 import { CommandFailure } from './failure.js';
 
 /** What a command prints and how it ends (docs/reference/workflows.md#files-exits). */
@@ -13,16 +14,16 @@ export const outcomeOf = async (json: boolean, act: () => Promise<Outcome>): Pro
     return await act();
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    const { exit, code, status, message, details, lines } = error;
+    const { exit, code, status, message, details, lines, next } = error;
     const told = json
-      ? [JSON.stringify({ error: message, code, status, details, next: null })]
+      ? [JSON.stringify({ error: message, code, status, details, next })]
       : [...lines, `sluice: ${message}`];
     return { exit, out: [], err: told };
   }
 };
 
 export const finish = ({ exit, out, err }: Outcome): void => {
-  for (const line of err) process.stderr.write(`${line}\n`);
-  for (const line of out) process.stdout.write(`${line}\n`);
+  for (const line of err) process.stderr.write(`${harmlessLines(line)}\n`);
+  for (const line of out) process.stdout.write(`${harmlessLines(line)}\n`);
   process.exitCode = exit;
 };

@@ -24,6 +24,7 @@ export interface PullOptions {
   readonly force?: boolean;
   readonly json?: boolean;
   readonly url?: string;
+  readonly profile?: string;
   readonly workspace?: string;
 }
 
@@ -32,14 +33,10 @@ export const registerPull = (workflows: Command): void => {
     .command('pull')
     .description(
       'Writes the deployed workflows of a server to a folder, each to a folder of its own, with its code. Secrets are ' +
-        'written as ********. Nothing is written when a file that is there differs. SLUICE_API_KEY is the key, and ' +
-        'SLUICE_URL the server.',
+        'written as ********. Nothing is written when a file that is there differs.',
     )
     .argument('<dir>', 'folder for the workflows')
     .option('--force', 'replace files that differ')
-    .option('--url <address>', 'address of the server (default: SLUICE_URL, or http://127.0.0.1:3000)')
-    .option('--workspace <id>', 'workspace of the workflows, when you have several')
-    .option('--json', 'print JSON')
     .action(async (dir: string, options: PullOptions) => {
       finish(await pulled(dir, options));
     });
@@ -47,12 +44,12 @@ export const registerPull = (workflows: Command): void => {
 
 export const pulled = (
   dir: string,
-  { force = false, json = false, url, workspace }: PullOptions,
+  { force = false, json = false, url, profile, workspace }: PullOptions,
   given: Given = givenHere,
 ): Promise<Outcome> =>
   outcomeOf(json, async () => {
     const here = await workflowsIn(dir);
-    const server = serverOf(given, url);
+    const server = serverOf(given, { url, profile });
     const { workflows, left } = await deployedOf(server, workspace);
     const known = new Set(workflows.map(({ id }) => id));
     const planned = await inOrder(workflows, (workflow) =>

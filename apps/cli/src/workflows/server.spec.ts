@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Given, serverOf } from './server.js';
+import { type Given, chooseServer, serverOf } from './server.js';
 
 type Place = 'environment' | 'file';
 const given =
@@ -40,5 +40,50 @@ describe('the server of a command', () => {
   );
 
   it('needs a key', () =>
-    expect(() => serverOf(given({}), undefined)).toThrow('no API key for http://127.0.0.1:3000. Set SLUICE_API_KEY.'));
+    expect(() => serverOf(given({}), undefined)).toThrow(
+      'no API key for http://127.0.0.1:3000. Run "sluice login", or set SLUICE_API_KEY.',
+    ));
+});
+
+describe('the profile of a command', () => {
+  const mine = { url: 'https://mine.example', apiKey: 'mine', workspaceId: 'o_1' };
+  const yours = { url: 'https://yours.example', apiKey: 'yours', workspaceId: null };
+  const profiles = { current: 'mine', profiles: { mine, yours }, folders: {} };
+  const inEnvironment = {
+    SLUICE_API_KEY: ['k', 'environment'],
+    SLUICE_URL: ['https://e.example', 'environment'],
+  } as const;
+
+  it('is the named one, that of the environment, or the current one, and a key comes before the last two', () => {
+    const chosen = (variables: Parameters<typeof given>[0], profile?: string) =>
+      chooseServer(given(variables), profile === undefined ? {} : { profile }, profiles);
+    expect(chosen({})).toEqual({ ...mine, profile: 'mine', unconfirmed: null });
+    expect(chosen({ SLUICE_PROFILE: ['yours', 'environment'] }).apiKey).toBe('yours');
+    expect(chosen(inEnvironment)).toMatchObject({ apiKey: 'k', url: 'https://e.example', profile: null });
+    expect(chosen(inEnvironment, 'yours')).toMatchObject({ apiKey: 'yours', url: 'https://yours.example' });
+    expect(() => chosen(inEnvironment, 'theirs')).toThrow('no profile is called "theirs" (there are mine, yours)');
+    expect(() => chosen({}, 'constructor')).toThrow('no profile is called "constructor"');
+  });
+
+  it('keeps its key for its own server', () => {
+    const at = (url: string) => chooseServer(given({}), { url }, profiles);
+    expect(at('https://mine.example/base').url).toBe('https://mine.example/base');
+    for (const url of ['https://yours.example', 'http://mine.example', 'https://mine.example:8443'])
+      expect(() => at(url)).toThrow(
+        `the key of profile mine is for https://mine.example, not for ${url}: log in there first`,
+      );
+  });
+
+  it('does not hide that a server of ./.env is confirmed for its folder only', () => {
+    const file = given({ SLUICE_API_KEY: ['k', 'file'], SLUICE_URL: ['https://sluice.example', 'file'] });
+    const known = { ...profiles, folders: { '/a': 'https://sluice.example' } };
+    expect(chooseServer(file, {}, known, '/a').unconfirmed).toBeNull();
+    expect(chooseServer(file, {}, known, '/b').unconfirmed).toBe('https://sluice.example');
+    expect(
+      chooseServer(file, {}, { ...known, folders: { '/a': 'https://other.example' } }, '/a').unconfirmed,
+    ).not.toBeNull();
+  });
+
+  it('may be missing, where it was only the current one', () =>
+    expect(() => chooseServer(given({}), {}, { ...profiles, profiles: {} })).toThrow('no API key for'));
 });

@@ -16,7 +16,6 @@ export const registerValidate = (workflows: Command): void => {
     )
     .argument('<dir>', 'folder with workflows')
     .option('--strict', 'take warnings for errors')
-    .option('--json', 'print JSON')
     .action(async (dir: string, options: ValidateOptions) => {
       finish(await validated(dir, options));
     });

@@ -1,0 +1,50 @@
+import type * as prompts from '@inquirer/prompts';
+import { type Globals } from './globals.js';
+
+/** Asks a person. Each rejects with Interrupted after Ctrl-C. */
+export interface Prompts {
+  text(message: string, initial: string): Promise<string>;
+  /** Shows nothing of what is typed. */
+  secret(message: string): Promise<string>;
+  /** No, unless the person says yes. */
+  confirm(message: string): Promise<boolean>;
+  choose(message: string, choices: readonly { readonly name: string; readonly value: string }[]): Promise<string>;
+}
+
+export class Interrupted extends Error {}
+
+interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isTerminal: { readonly stdin: boolean; readonly stderr: boolean };
+}
+
+/** Whether somebody can be asked. */
+export const mayAsk = ({ input, json }: Globals, { env, isTerminal }: Surroundings): boolean =>
+  isTerminal.stdin && isTerminal.stderr && input !== false && json !== true && (env['CI'] ?? '') === '';
+
+/** Asks on standard error, because standard output has the results. */
+export const terminalPrompts = (): Prompts => {
+  const shown = { output: process.stderr };
+  return {
+    text: (message, initial) => asked(({ input }) => input({ message, default: initial }, shown)),
+    secret: (message) =>
+      asked(({ password }) => password({ message, mask: false, theme: { style: { maskedText: '' } } }, shown)),
+    confirm: (message) =>
+      asked(({ confirm }) =>
+        confirm({ message, default: false, theme: { style: { defaultAnswer: (text: string) => `[${text}]` } } }, shown),
+      ),
+    choose: (message, choices) => asked(({ select }) => select({ message, choices: [...choices] }, shown)),
+  };
+};
+
+type Library = typeof prompts;
+
+const asked = async <T>(ask: (library: Library) => Promise<T>): Promise<T> => {
+  const library = await import('@inquirer/prompts');
+  try {
+    return await ask(library);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ExitPromptError') throw new Interrupted('interrupted');
+    throw error;
+  }
+};
