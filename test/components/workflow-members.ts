@@ -116,6 +116,7 @@ const DEFINITION: readonly WorkflowMember[] = [
     '73: starts runs by its events',
   ),
   of('triggers `event`, `manual`, `workflow`', 'trigger-event', added, TRIGGERS, '74: starts a run for each event'),
+  of('trigger `tool`', 'trigger-tool', added, 'test/e2e/mcp.e2e-spec.ts', '76: are the workflows with a tool trigger'),
   of('trigger `email`', 'triggers', 'not here', VALID, '9: an email trigger'),
   of('`namespace`, `uses`, `props`, `disabled`', 'steps', same, RUNS, '31: skips steps'),
   of('`runtime`', 'steps', 'Node.js alone', VALID, '9: another language'),
