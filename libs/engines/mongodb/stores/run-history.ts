@@ -92,7 +92,8 @@ export class MongoRunHistory implements RunHistory {
   async ensureIndexes(): Promise<void> {
     const order = { place: -1 } as const;
     await ensureIndexes(this.runs, [
-      { name: 'workflow', key: { workflow: 1, ...order } },
+      // `stats` and the lists without tests read this index alone to count.
+      { name: 'workflow_runs', key: { workflow: 1, ...order, test: 1, state: 1 } },
       { name: 'workspace', key: { workspace: 1, ...order } },
       { name: 'workflow_state', key: { workflow: 1, state: 1, ...order } },
       { name: 'workspace_state', key: { workspace: 1, state: 1, ...order } },
@@ -148,13 +149,14 @@ export class MongoRunHistory implements RunHistory {
   }
 
   private async statsOf(workflow: string, since: number): Promise<RunStats> {
-    const newest = (place: Filter<RunDocument>) => [
-      { $match: { workflow, ...place } },
+    const newest = (within: Filter<RunDocument>) => [
+      { $match: { workflow, ...within } },
       { $sort: { place: -1 } },
       { $limit: MOST_COUNTED },
       { $match: { test: false } },
     ];
-    const [last] = await this.runs.aggregate<Pick<RunDocument, 'place'>>([...newest({}), { $limit: 1 }]).toArray();
+    const place = [{ $limit: 1 }, { $project: { _id: 0, place: 1 } }];
+    const [last] = await this.runs.aggregate<Pick<RunDocument, 'place'>>([...newest({}), ...place]).toArray();
     if (!last) return { lastArrivedAt: null, runs: 0, failed: 0 };
     const count = { $group: { _id: '$state', count: { $sum: 1 } } };
     const recent = newest({ place: { $gte: fixed(since) } });
