@@ -99,6 +99,30 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/switch-sources.js')).registerStop,
   },
   {
+    name: 'subscribe',
+    group: 'Use',
+    summary: 'Sends events of an emitter to a listener',
+    load: async () => (await import('./author/subscribe.js')).registerSubscribe,
+  },
+  {
+    name: 'unsubscribe',
+    group: 'Use',
+    summary: 'Ends a subscription',
+    load: async () => (await import('./author/subscribe.js')).registerUnsubscribe,
+  },
+  {
+    name: 'update',
+    group: 'Use',
+    summary: 'Changes a source',
+    load: async () => (await import('./author/update.js')).registerUpdate,
+  },
+  {
+    name: 'webhooks',
+    group: 'Use',
+    summary: 'Makes, changes and deletes webhooks',
+    load: async () => (await import('./author/webhooks.js')).registerWebhooks,
+  },
+  {
     name: 'whoami',
     group: 'Use',
     summary: 'Tells the server, user and workspace that commands use',

@@ -58,8 +58,11 @@ export const contextOf = (globals: Globals, io: Io = processIo()): Context => {
 const lookOf = ({ color = 'auto', json }: Globals, { isTerminal, columns, env }: Io): Look => {
   const may = isTerminal.stdout && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   const colours = json !== true && (color === 'always' || (color === 'auto' && may));
-  return { colours, columns: isTerminal.stdout ? (columns ?? 80) : undefined };
+  return { colours, columns: isTerminal.stdout ? widthOf(columns) : undefined };
 };
+
+/** A terminal may not know its width, as 0 says, too. */
+const widthOf = (columns: number | undefined): number => (columns === undefined || columns === 0 ? 80 : columns);
 
 /** Bounds what is read, such as a key. */
 const MOST_INPUT_BYTES = 64 * 1024 * 1024;
