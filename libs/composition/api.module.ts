@@ -76,9 +76,8 @@ const portsOf = (options: ApiOptions): ModulePorts => {
   const { blobs } = engines;
   const auths = authsOf(options);
   const { manualRuns, appEvents, workflowInvokes } = options;
-  const actions = actionRunner(options, auths);
-  const keeper = quotaKeeper(config, plane, options.log);
-  const starting = startingRuns(keeper, { manualRuns, appEvents, workflowInvokes, actions });
+  const runs = { manualRuns, appEvents, workflowInvokes, actions: actionRunner(options, auths) };
+  const starting = startingRuns(quotaKeeper(config, plane, options.log), runs);
   return {
     ...engines,
     ...streamPorts(options),
@@ -124,10 +123,10 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     runnableWorkflows: runnableWorkflows(views.workflows, blobs),
     workflowVersions: views.workflows,
     runSteering: options.runSteering,
-    workflowStats: { of: (...asked) => engines.runHistory.stats(...asked) },
     bulkReplays: views.bulkReplays,
     workflowSubscriptions: { of: (workflowId) => subscriptionsTo(engines.readModels, workflowId) },
     ...toolPorts(options),
+    workflowStats: { of: (...asked) => engines.runHistory.stats(...asked) },
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };
 };

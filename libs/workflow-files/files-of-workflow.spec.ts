@@ -143,7 +143,8 @@ const keysOf = function* (shape: Shape, path: string): Generator<string> {
       }
       return;
     case 'list':
-      return yield* keysOf(shape.of, path);
+      yield* keysOf(shape.of, path);
+      return;
     case 'either':
       for (const each of shape.of) yield* keysOf(each, path);
       return;
