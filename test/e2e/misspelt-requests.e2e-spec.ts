@@ -218,7 +218,7 @@ const WARNED: readonly Warned[] = [
       {
         code: 'unknown_parameter',
         message:
-          'Name is ignored, because this route has no such parameter; did you mean name? Allowed are name, read_only, expires_at, workspace_id, org_id, include, exclude.',
+          'Name is ignored, because this route has no such parameter; did you mean name? Allowed are name, read_only, expires_at, tools, workspace_id, org_id, include, exclude.',
         path: 'Name',
       },
     ],
