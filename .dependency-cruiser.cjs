@@ -248,6 +248,12 @@ module.exports = {
       to: { path: '^(dist/)?libs/', pathNot: '^(dist/)?libs/(kernel/|hosting/version\\.)' },
     },
     {
+      name: 'the-sdk-of-tools-is-loaded-by-the-first-request',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: tests },
+      to: { path: '(^|/)node_modules/@modelcontextprotocol/', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'drivers-stay-in-engines',
       severity: 'error',
       from: { pathNot: '^libs/engines/|^test/(load|engines)/' },

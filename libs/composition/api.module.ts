@@ -85,14 +85,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     clock,
     upcasters,
     auditable,
-    resourceLimits: {
-      ...resourceLimits,
-      sourcesPerWorkspace: config.maxSources,
-      webhooksPerWorkspace: config.maxWebhooks,
-      subscriptionsPerWorkspace: config.maxSubscriptions,
-      workflowsPerWorkspace: config.maxWorkflows,
-      workflowMemoryMb: config.workflowMemoryMb,
-    },
+    resourceLimits: limitsOf(config),
     callers: views.callers,
     usage,
     dailyCredits: config.dailyCredits,
@@ -130,6 +123,15 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     workflowTopics: workflowTopics({ ...engines, topics: options.topics }),
   };
 };
+
+const limitsOf = (config: ApiOptions['config']) => ({
+  ...resourceLimits,
+  sourcesPerWorkspace: config.maxSources,
+  webhooksPerWorkspace: config.maxWebhooks,
+  subscriptionsPerWorkspace: config.maxSubscriptions,
+  workflowsPerWorkspace: config.maxWorkflows,
+  workflowMemoryMb: config.workflowMemoryMb,
+});
 
 const toolPorts = ({ config, plane: { engines, views } }: ApiOptions) => ({
   workflowTools: views.workflows,

@@ -151,6 +151,23 @@ describe('the view of workflows', () => {
       expect([...viewAfter('WorkflowCreated', 'WorkflowDeployed.tool', last).tools('o_1')]).toEqual([]);
   });
 
+  it('keeps the place of a workflow among those with tools, as long as it has some', () => {
+    const view = new WorkflowsView();
+    const tell = (id: string, name: GoldenName<WorkflowEvent>) =>
+      view.apply(recorded(`workflow-${id}`, golden.read<WorkflowEvent>(name)));
+    const found = () => [...view.tools('o_1')].map(({ workflowId }) => workflowId);
+    for (const id of ['p_2', 'p_1']) {
+      const created = golden.read<WorkflowEvent & { type: 'WorkflowCreated' }>('WorkflowCreated');
+      view.apply(recorded(`workflow-${id}`, { ...created, data: { ...created.data, workflowId: id } }));
+      tell(id, 'WorkflowDeployed.tool');
+    }
+    tell('p_2', 'WorkflowDeployed.tool');
+    expect(found()).toEqual(['p_2', 'p_1']);
+    tell('p_2', 'WorkflowDeployed');
+    tell('p_2', 'WorkflowDeployed.tool');
+    expect(found()).toEqual(['p_1', 'p_2']);
+  });
+
   it('leads a run to the version that it is pinned to, and to no other', async () => {
     const view = viewAfter('WorkflowCreated', 'WorkflowDeployed');
     const deployed = { workflowId: ID, deploymentId: 'd_0mf3k2a9b7c6d5e4f3', version: 1, settings: {}, steps: [] };

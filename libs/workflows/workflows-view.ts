@@ -146,7 +146,8 @@ export class WorkflowsView implements LiveView, WorkflowVersions {
 
   private indexTools(workspaceId: string, before: WorkflowState | undefined, after: WorkflowState): void {
     const ids = this.withTools.get(workspaceId) ?? new Set();
-    if (before?.status === 'exists') ids.delete(before.workflow.workflowId);
+    // One that has tools still keeps its place.
+    if (toolsIn(after).length === 0 && before?.status === 'exists') ids.delete(before.workflow.workflowId);
     if (after.status === 'exists' && toolsIn(after).length > 0) ids.add(after.workflow.workflowId);
     if (ids.size > 0) this.withTools.set(workspaceId, ids);
     else this.withTools.delete(workspaceId);

@@ -9,7 +9,7 @@ import { waitingRun } from '#test/harness/waiting-run.js';
 import { always } from '#test/harness/webhook-receiver.js';
 import { bulkOf } from './api-replies.bulk.js';
 import { CODE } from './api-replies.component.js';
-import { versionsOf } from './api-replies.versions.js';
+import { toolsOf, versionsOf } from './api-replies.versions.js';
 
 const instance = useInstance();
 
@@ -128,6 +128,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'POST /v1/workflows/validate', { body: { name: 'Described', stesp: [] } });
     await contract.expect(400, 'POST /v1/workflows/validate', { body: { steps: 1 } });
     await contract.expect(200, 'GET /v1/workflows/schema.json');
+    await toolsOf(contract);
   });
 
   it('workflows', async () => {
@@ -359,12 +360,6 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(204, 'DELETE /v1/subscriptions', { query });
     await contract.expect(204, 'DELETE /v1/sources/{idOrSlug}', { path: { idOrSlug: source.id } });
     await contract.expect(204, 'DELETE /v1/webhooks/{id}', { path: { id: webhook.id } });
-  });
-
-  it('tools of agents', async () => {
-    const headers = { accept: 'application/json, text/event-stream' };
-    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-    await contract.expect(200, 'POST /mcp', { body, headers });
   });
 
   it("the operator's routes", async () => {

@@ -22,3 +22,10 @@ export const versionsOf = async (contract: ApiContract, path: { readonly id: str
   await contract.expect(404, 'DELETE /v1/workflows/{id}/draft', { path });
   await contract.expect(404, 'POST /v1/workflows/{id}/rollback', { path, body: { version: 99 } });
 };
+
+/** Asks for the tools that workflows may be. */
+export const toolsOf = (contract: ApiContract): Promise<unknown> =>
+  contract.expect(200, 'POST /mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    headers: { accept: 'application/json, text/event-stream' },
+  });

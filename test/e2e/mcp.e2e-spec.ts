@@ -21,7 +21,6 @@ const withClient = async <T>(act: (client: Client) => Promise<T>, key = server.a
   const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp${query}`), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
-  // The types of the SDK do not agree with exactOptionalPropertyTypes.
   await client.connect(transport);
   try {
     return await act(client);
@@ -215,6 +214,10 @@ describe('POST /mcp', () => {
     expect(await post(message('ping'), { accept: 'application/json' })).toMatchObject({ status: 406 });
     expect(await post(message('ping'), { 'mcp-protocol-version': '1999-01-01' })).toMatchObject({ status: 400 });
     expect(await post(message('ping'))).toMatchObject({ status: 200, body: { result: {} } });
+    expect(await post([message('ping'), message('ping')])).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_json' },
+    });
     expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202);
     const begun = message('initialize', {
       protocolVersion: '2025-06-18',

@@ -3,6 +3,7 @@ import {
   type ActionDetails,
   actionFacts,
   type ActionTool,
+  MOST_TOOLS,
   PAGE,
   pageOfTools,
   type ToolCaller,
@@ -118,6 +119,16 @@ describe('tools of a workspace', () => {
     expect(page).toEqual({ tools: [] });
   });
 
+  it('are a number of each kind at most, the first ones', () => {
+    const actions = Array.from({ length: MOST_TOOLS + 1 }, (_, i) => action({ componentId: `sc_${i}`, key: `a${i}` }));
+    const names = namesFor(anyone, { actions, workflows: [named('w')] });
+    expect([names.length, names.includes('w'), names.includes(`a${MOST_TOOLS}`)]).toEqual([
+      MOST_TOOLS + 1,
+      true,
+      false,
+    ]);
+  });
+
   it('have an action of the registry unless the workspace has one of its key', () => {
     const ofRegistry = action({ componentId: 'sc_2', isOfRegistry: true });
     expect(namesFor(anyone, { actions: [ofRegistry] })).toEqual(['github-create-issue']);
@@ -229,6 +240,27 @@ describe('page of tools', () => {
     const pages = await pagesOf(tools);
     expect(pages.map(({ length }) => length)).toEqual([PAGE.tools, 1]);
     expect(pages.flat()).toEqual(tools.map(({ name }) => name));
+  });
+
+  it('has a number of actions at most, because each is read', async () => {
+    const read: string[] = [];
+    const actions = Array.from({ length: PAGE.actions + 1 }, (_, i) =>
+      action({ componentId: `sc_${i}`, key: `a${String(i).padStart(5, '0')}` }),
+    );
+    const detailsOf = async ({ key }: ActionTool) => {
+      read.push(key);
+      return details();
+    };
+    const tools = toolsFor(anyone, of({ actions, workflows: [named('z')] }));
+    const first = await pageOfTools(tools, undefined, { ...ports, detailsOf });
+    expect([first.tools.length, first.next, read.length]).toEqual([
+      PAGE.actions,
+      first.tools.at(-1)?.name,
+      PAGE.actions,
+    ]);
+    const second = await pageOfTools(tools, first.next, { ...ports, detailsOf });
+    expect(second.tools.map(({ name }) => name)).toEqual([actions.at(-1)?.key, 'z']);
+    expect(second.next).toBeUndefined();
   });
 
   it('has a number of bytes at most', async () => {

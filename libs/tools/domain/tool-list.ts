@@ -81,7 +81,7 @@ export interface ListedTool {
 export interface ToolsOfWorkspace {
   readonly workflows: Iterable<WorkflowTool>;
   /** The workspace's, and those of the registry that the caller's allow list names. */
-  readonly actions: readonly ActionTool[];
+  readonly actions: Iterable<ActionTool>;
 }
 
 /**
@@ -89,7 +89,11 @@ export interface ToolsOfWorkspace {
  * for every caller.
  */
 export const toolsFor = (caller: ToolCaller, { workflows, actions }: ToolsOfWorkspace): readonly Tool[] => {
-  const known = [...[...workflows].map(ofWorkflow), ...withoutHidden(actions).map(ofAction)];
+  const slugs = new Map<string, string>();
+  const known = [
+    ...firstOf(workflows).map((each) => ofWorkflow(each, slugs)),
+    ...withoutHidden(firstOf(actions)).map(ofAction),
+  ];
   const names = toolNames(known.map(({ nameable }) => nameable));
   const tools = known.flatMap(({ keys, isReadOnly, target }, i): readonly Tool[] => {
     const name = names[i] ?? '';
@@ -100,10 +104,15 @@ export const toolsFor = (caller: ToolCaller, { workflows, actions }: ToolsOfWork
   return [...all].sort((one, other) => (one.name < other.name ? -1 : 1));
 };
 
-/** Entries and bytes of one page. Few workspaces need a second one, which not every client asks for. */
-export const PAGE = { tools: 1_000, bytes: 4 * 1024 * 1024 } as const;
+/** Tools of each kind that a workspace may have, because the names of all are made for each request. */
+export const MOST_TOOLS = 5_000;
+/**
+ * Entries and bytes of one page, and actions among them, because what is read of an action may be far more than its
+ * entry. Few workspaces need a second page, which not every client asks for.
+ */
+export const PAGE = { tools: 1_000, actions: 250, bytes: 4 * 1024 * 1024 } as const;
 /** Actions whose details are read at once. */
-const READ_AT_ONCE = 50;
+const READ_AT_ONCE = 25;
 
 /** The entries after the name `after`. `next` is the last name of the page, while there are more. */
 export const pageOfTools = async (
@@ -112,7 +121,7 @@ export const pageOfTools = async (
   { detailsOf, accountsOf }: { readonly detailsOf: DetailsOf; readonly accountsOf: AccountsOf },
 ): Promise<{ readonly tools: readonly ListedTool[]; readonly next?: string }> => {
   const rest = after === undefined ? tools : tools.filter(({ name }) => name > after);
-  let bytes = 0;
+  let [bytes, actions] = [0, 0];
   const page: ListedTool[] = [];
   const listed = async ({ name, target }: Tool): Promise<ListedTool | undefined> => {
     if (target.kind !== 'action')
@@ -122,16 +131,27 @@ export const pageOfTools = async (
   };
   for (let at = 0; at < rest.length; at += READ_AT_ONCE) {
     const part = rest.slice(at, at + READ_AT_ONCE);
-    const entries = await Promise.all(part.map(listed));
-    for (const entry of entries) {
+    const last = page.at(-1);
+    actions += part.filter(({ target }) => target.kind === 'action').length;
+    if (last && actions > PAGE.actions) return { tools: page, next: last.name };
+    for (const entry of await Promise.all(part.map(listed))) {
       if (!entry) continue;
       bytes += Buffer.byteLength(JSON.stringify(entry));
-      const last = page.at(-1);
-      if (last && (page.length >= PAGE.tools || bytes > PAGE.bytes)) return { tools: page, next: last.name };
+      const before = page.at(-1);
+      if (before && (page.length >= PAGE.tools || bytes > PAGE.bytes)) return { tools: page, next: before.name };
       page.push(entry);
     }
   }
   return { tools: page };
+};
+
+const firstOf = <T>(all: Iterable<T>): readonly T[] => {
+  const first: T[] = [];
+  for (const each of all) {
+    if (first.length >= MOST_TOOLS) break;
+    first.push(each);
+  }
+  return first;
 };
 
 const OPTIONS: Tool = { name: OPTIONS_TOOL_LISTED.name, target: { kind: 'options' } };
@@ -144,13 +164,16 @@ interface Known {
   readonly target: ToolTarget;
 }
 
-const ofWorkflow = (workflow: WorkflowTool): Known => {
+/** @param slugs those that are known, by the name of the workflow, which may have twenty tools. */
+const ofWorkflow = (workflow: WorkflowTool, slugs: Map<string, string>): Known => {
   const { workflowId, workflowName, createdAt, trigger } = workflow;
+  const slug = slugs.get(workflowName) ?? toolSlug(workflowName);
+  slugs.set(workflowName, slug);
   return {
     nameable: {
       id: `${workflowId} ${trigger.name}`,
       kind: 'workflow',
-      fullName: trigger.isNamed ? trigger.name : toolSlug(workflowName),
+      fullName: trigger.isNamed ? trigger.name : slug,
       createdAt,
     },
     keys: [],

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Clients put the name of the server in front of the name of a tool, and models take 64 characters. */
 export const MAX_TOOL_NAME = 48;
@@ -61,4 +61,4 @@ const firstFree = ({ id, fullName }: Nameable, taken: ReadonlySet<string>): stri
 };
 
 const digested = (plain: string, text: string): string =>
-  `${plain.slice(0, MAX_TOOL_NAME - 7)}_${createHash('sha256').update(text).digest('hex').slice(0, 6)}`;
+  `${plain.slice(0, MAX_TOOL_NAME - 7)}_${hash('sha256', text).slice(0, 6)}`;

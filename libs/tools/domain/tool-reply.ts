@@ -81,11 +81,11 @@ export const runReply = (run: CalledRun): ToolReply => {
 };
 
 const failureIn = ({ id, error }: CalledRun): Failure => ({
-  name: textIn(error?.['name']) ?? 'Error',
-  message: textIn(error?.['message']) ?? `run ${id} failed`,
+  name: textOr(error?.['name'], 'Error'),
+  message: textOr(error?.['message'], `run ${id} failed`),
 });
 
-const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
 
 const withRun = ({ id, state }: CalledRun, reply: ToolReply): ToolReply => ({
   ...reply,

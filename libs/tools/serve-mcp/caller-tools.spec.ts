@@ -129,7 +129,9 @@ describe('tools of a caller', () => {
       content: [{ type: 'text', text: 'workflow_inactive: it is inactive' }],
       isError: true,
     });
-    refusal.error = new TypeError('a mistake of the server');
-    await expect(tools.call(ask(), 'report', {})).rejects.toBe(refusal.error);
+    for (const error of [new TypeError('a mistake of the server'), new DomainError('platform.unavailable', 'later')]) {
+      refusal.error = error;
+      await expect(tools.call(ask(), 'report', {})).rejects.toBe(error);
+    }
   });
 });

@@ -65,7 +65,10 @@ export class CallerTools {
       return await this.answer(call, request);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      return failedReply({ name: ERROR_TABLE[error.code].word, message: error.message });
+      const { status, word } = ERROR_TABLE[error.code];
+      // A client, and not its model, can wait and try again.
+      if (status >= 500) throw error;
+      return failedReply({ name: word, message: error.message });
     }
   }
 
@@ -99,7 +102,7 @@ export class CallerTools {
     const { workspaceId } = context;
     const limits = toolCaller(caller, workspaceId);
     const ofRegistry = limits.allowed === null ? [] : await this.actions.ofRegistry([...limits.allowed]);
-    const actions = [...this.actionTools.of(workspaceId), ...ofRegistry.flatMap(registryTool)];
+    const actions = chain(ofRegistry.flatMap(registryTool), this.actionTools.of(workspaceId));
     const workflows = this.workflows.tools(workspaceId);
     return {
       tools: toolsFor(limits, { workflows, actions }),
@@ -107,6 +110,10 @@ export class CallerTools {
       accountsOf: ({ app }) => (app === undefined ? [] : this.accounts.ofApp(app, workspaceId)),
     };
   }
+}
+
+function* chain<T>(...parts: readonly Iterable<T>[]): Iterable<T> {
+  for (const part of parts) yield* part;
 }
 
 const registryTool = (action: FoundAction): readonly ActionTool[] => {
