@@ -132,6 +132,21 @@ describe('sluice workflows apply', () => {
     });
   });
 
+  it('tells each warning once, also those that only the deployment finds', async () => {
+    const a = write('a/workflow.yaml', 'steps:\n  - namespace: x\n    code: export default { run() {} }\n');
+    const known = { path: 'steps[0].namespace', code: 'unknown_key', message: 'nobody knows it' };
+    const found = { path: 'steps[0].code', code: 'account_not_found', message: 'no such account' };
+    const workflow = { active: true, owner_id: 'o_1', revision: 1, definition: {} };
+    const answer = (data: object, ...warnings: object[]) => ({ status: 200, body: { data, warnings } });
+    server.refused.set('POST /v1/workflows/validate', answer({ valid: true }, known));
+    server.refused.set(`PUT ${A}`, answer({ ...workflow, id: ID_1 }, known, found));
+    const err = [
+      `${a}:2:5: warning: steps[0].namespace: nobody knows it`,
+      `${a}:3:5: warning: steps[0].code: no such account`,
+    ];
+    expect(await apply()).toEqual({ exit: 0, out: [`${a}: created`], err });
+  });
+
   it('names its set, which must be a word', async () => {
     write('a/workflow.yaml', 'steps: []\n');
     await apply({ set: 'shop/eu', strict: true });

@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { comparable, faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
 import { ask } from './api.js';
-import { checkOnServer, faultsIn } from './check-on-server.js';
+import { checkOnServer, faultsIn, warningsIn } from './check-on-server.js';
 import { CommandFailure } from './failure.js';
 import { findWorkflow, type FoundWorkflow, inWorkspace, workflowIn } from './find-workflow.js';
 import { finish, type Outcome, outcomeOf } from './outcome.js';
@@ -42,6 +42,13 @@ interface Applied {
   readonly state: State;
 }
 
+interface Put {
+  readonly done: readonly Applied[];
+  /** Of the deployments, such as of accounts that only the build of the code finds. */
+  readonly warnings?: readonly FileFault[];
+  readonly failure?: CommandFailure | undefined;
+}
+
 interface Pair {
   readonly workflow: WorkflowInFolder;
   readonly found: FoundWorkflow | undefined;
@@ -59,10 +66,10 @@ export const applied = (dir: string, options: ApplyOptions, given: Given = given
       pairs.push(await compared(workflow, await findWorkflow(server, workflow, workspace)));
     const warnings = [...folder.warnings, ...(await checkedAll(server, dir, pairs, { strict, workspace }))];
     const body = { managed_by: `files:${set}`, ...(strict ? { strict } : {}) };
-    const { done, failure } = dryRun
+    const put: Put = dryRun
       ? { done: pairs.map(({ workflow: { file }, found, state }) => ({ file, id: found?.id ?? null, state })) }
       : await putAll(server, pairs, body, workspace);
-    return told({ done, failure, warnings, json, dryRun });
+    return told({ ...put, warnings: distinct([...warnings, ...(put.warnings ?? [])]), json, dryRun });
   });
 };
 
@@ -107,8 +114,9 @@ const putAll = async (
   pairs: readonly Pair[],
   beside: Readonly<Record<string, unknown>>,
   workspace: string | undefined,
-): Promise<{ readonly done: readonly Applied[]; readonly failure?: CommandFailure }> => {
+): Promise<Put> => {
   const done: Applied[] = [];
+  const warnings: FileFault[] = [];
   for (const { workflow, found } of pairs) {
     const name = found?.id ?? `ext:${workflow.externalId}`;
     const path = `/v1/workflows/${encodeURIComponent(name)}${inWorkspace(workspace)}`;
@@ -118,13 +126,19 @@ const putAll = async (
       const { id, revision } = workflowIn(server, answer);
       const state = found === undefined ? 'created' : found.revision === revision ? 'unchanged' : 'updated';
       done.push({ file: workflow.file, id, state });
+      if (state !== 'unchanged') warnings.push(...placedAt(workflow, warningsIn(answer)));
     } catch (error) {
-      if (error instanceof CommandFailure) return { done, failure: inFile(workflow, error) };
+      if (error instanceof CommandFailure) return { done, warnings, failure: inFile(workflow, error) };
       throw error;
     }
   }
-  return { done };
+  return { done, warnings };
 };
+
+/** A deployment repeats what the check before it told. */
+const distinct = (warnings: readonly FileFault[]): readonly FileFault[] => [
+  ...new Map(warnings.map((each) => [faultLine(each), each])).values(),
+];
 
 /** Errors in the definition, such as of its code, are told at their places. */
 const inFile = (workflow: WorkflowInFolder, failure: CommandFailure): CommandFailure => {

@@ -28,8 +28,8 @@ export const checkOnServer = async (
   const body = { ...kept, ...workflow.definition, ...(strict ? { strict } : {}) };
   const path = `/v1/workflows/validate${inWorkspace(workspace)}`;
   try {
-    const { warnings = [] } = (await ask(server, { method: 'POST', path, body })) as { warnings?: readonly Told[] };
-    return { faults: [], warnings: placedAt(workflow, warnings) };
+    const answer = await ask(server, { method: 'POST', path, body });
+    return { faults: [], warnings: placedAt(workflow, warningsIn(answer)) };
   } catch (error) {
     if (!(error instanceof CommandFailure) || error.code !== 'invalid_definition') throw error;
     const errors = faultsIn(error);
@@ -42,6 +42,10 @@ export const checkOnServer = async (
 /** What is wrong with a definition, by the answer of a server. */
 export const faultsIn = ({ details: { errors } }: CommandFailure): readonly Told[] =>
   Array.isArray(errors) ? (errors as readonly Told[]) : [];
+
+/** What an answer of a server has beside `data`. */
+export const warningsIn = (answer: unknown): readonly Told[] =>
+  (answer as { readonly warnings?: readonly Told[] }).warnings ?? [];
 
 interface Told {
   readonly path: string;
