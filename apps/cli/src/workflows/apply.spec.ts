@@ -107,7 +107,7 @@ describe('sluice workflows apply', () => {
     expect(await apply()).toEqual({
       exit: 5,
       out: [`${a}: created`],
-      err: [`sluice: ${b}: busy. The workflows after it were not sent.`],
+      err: [`sluice: ${b}: busy. Nothing after it was done.`],
     });
     expect(puts()).toEqual([`PUT ${A}`, `PUT ${B}`]);
     const { exit, out, err } = await apply({ json: true });

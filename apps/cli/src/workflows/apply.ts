@@ -1,8 +1,12 @@
 import { type Command } from 'commander';
 import { comparable, faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
 import { ask } from './api.js';
+import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { checkOnServer, faultsIn, warningsIn } from './check-on-server.js';
+import { type Confirm, confirmHere } from './confirm.js';
 import { CommandFailure } from './failure.js';
+import { type ListedWorkflow } from './list-workflows.js';
+import { deleteAll, managerOf, mustAgree, nameOf, superfluousOf } from './prune.js';
 import { findWorkflow, type FoundWorkflow, inWorkspace, workflowIn } from './find-workflow.js';
 import { finish, type Outcome, outcomeOf } from './outcome.js';
 import { type Given, givenHere, type Server, serverOf } from './server.js';
@@ -16,6 +20,10 @@ export interface ApplyOptions {
   readonly workspace?: string;
   readonly set?: string;
   readonly dryRun?: boolean;
+  readonly prune?: boolean;
+  readonly yes?: boolean;
+  /** False when nobody is to be asked. */
+  readonly input?: boolean;
 }
 
 export const registerApply = (workflows: Command): void => {
@@ -23,11 +31,12 @@ export const registerApply = (workflows: Command): void => {
     .command('apply')
     .description(
       'Deploys the workflows in a folder to a server: all of them, or none when one has errors. Workflows that the ' +
-        'folder lacks stay. Writes no file.',
+        'folder lacks stay, unless --prune deletes those of its set. Writes no file.',
     )
     .argument('<dir>', 'folder with workflows')
     .option('--dry-run', 'tell what would be done, and do nothing')
     .option('--set <name>', 'name of the set of workflows, for managed_by', 'default')
+    .option('--prune', 'delete the workflows of the set that the folder lacks, after a question')
     .option('--strict', 'take warnings for errors')
     .action(async (dir: string, options: ApplyOptions) => {
       finish(await applied(dir, options));
@@ -42,10 +51,11 @@ interface Applied {
   readonly state: State;
 }
 
-interface Put {
+interface Done {
   readonly done: readonly Applied[];
   /** Of the deployments, such as of accounts that only the build of the code finds. */
   readonly warnings?: readonly FileFault[];
+  readonly deleted?: readonly ListedWorkflow[];
   readonly failure?: CommandFailure | undefined;
 }
 
@@ -55,23 +65,35 @@ interface Pair {
   readonly state: State;
 }
 
-export const applied = (dir: string, options: ApplyOptions, given: Given = givenHere): Promise<Outcome> => {
-  const { strict = false, json = false, workspace, dryRun = false, set = 'default' } = options;
+export const applied = (
+  dir: string,
+  options: ApplyOptions,
+  given: Given = givenHere,
+  confirm: Confirm | undefined = confirmHere(options),
+): Promise<Outcome> => {
+  const { strict = false, json = false, workspace, dryRun = false, set = 'default', prune = false } = options;
   return outcomeOf(json, async () => {
     if (!SET.test(set)) throw wrongSet(set);
     const folder = await validFolder(dir, strict);
     const server = serverOf(given, options);
-    const pairs: Pair[] = [];
-    for (const workflow of folder.workflows)
-      pairs.push(await compared(workflow, await findWorkflow(server, workflow, workspace)));
+    const pairs = await mapAtOnce(folder.workflows, READS_AT_ONCE, async (workflow) =>
+      compared(workflow, await findWorkflow(server, workflow, workspace), set),
+    );
     const warnings = [...folder.warnings, ...(await checkedAll(server, dir, pairs, { strict, workspace }))];
-    const body = { managed_by: `files:${set}`, ...(strict ? { strict } : {}) };
-    const put: Put = dryRun
-      ? { done: pairs.map(({ workflow: { file }, found, state }) => ({ file, id: found?.id ?? null, state })) }
-      : await putAll(server, pairs, body, workspace);
-    return told({ ...put, warnings: distinct([...warnings, ...(put.warnings ?? [])]), json, dryRun });
+    const found = pairs.flatMap((each) => each.found ?? []);
+    const superfluous = prune ? await superfluousOf(server, { set, workspace, found }) : [];
+    if (dryRun)
+      return told({ done: pairs.map(appliedOf), deleted: superfluous, warnings: distinct(warnings), json, dryRun });
+    await mustAgree(dir, superfluous, { yes: options.yes === true, confirm });
+    const body = { managed_by: managerOf(set), ...(strict ? { strict } : {}) };
+    const put = await putAll(server, pairs, body, workspace);
+    // A failure may be that the folder is not what its author meant.
+    const pruned = put.failure ? {} : await deleteAll(server, superfluous);
+    return told({ ...put, ...pruned, warnings: distinct([...warnings, ...(put.warnings ?? [])]), json, dryRun });
   });
 };
+
+const appliedOf = ({ workflow: { file }, found, state }: Pair): Applied => ({ file, id: found?.id ?? null, state });
 
 /** `managed_by` has at most 255 characters. */
 const SET = /^[A-Za-z0-9._/-]{1,200}$/;
@@ -83,10 +105,11 @@ const wrongSet = (set: string): CommandFailure =>
     message: `--set must be 1 to 200 of A-Za-z0-9._/-; got ${JSON.stringify(set.slice(0, 100))}`,
   });
 
-const compared = (workflow: WorkflowInFolder, found: FoundWorkflow | undefined): Promise<Pair> => {
+const compared = (workflow: WorkflowInFolder, found: FoundWorkflow | undefined, set: string): Pair => {
+  if (found === undefined) return { workflow, found, state: 'created' };
   const { here, there } = comparable(workflow, found);
-  const state = found === undefined ? 'created' : here === there ? 'unchanged' : 'updated';
-  return Promise.resolve({ workflow, found, state });
+  const isSame = here === there && found.managedBy === managerOf(set);
+  return { workflow, found, state: isSame ? 'unchanged' : 'updated' };
 };
 
 /** Checks what would change before anything does. Resolves with the warnings. */
@@ -114,7 +137,7 @@ const putAll = async (
   pairs: readonly Pair[],
   beside: Readonly<Record<string, unknown>>,
   workspace: string | undefined,
-): Promise<Put> => {
+): Promise<Done> => {
   const done: Applied[] = [];
   const warnings: FileFault[] = [];
   for (const { workflow, found } of pairs) {
@@ -157,27 +180,29 @@ const inFile = (workflow: WorkflowInFolder, failure: CommandFailure): CommandFai
   });
 };
 
-interface ToTell {
-  readonly done: readonly Applied[];
-  readonly failure?: CommandFailure | undefined;
+interface ToTell extends Done {
   readonly warnings: readonly FileFault[];
   readonly json: boolean;
   readonly dryRun: boolean;
 }
 
-const told = ({ done, failure, warnings, json, dryRun }: ToTell): Outcome => {
+const told = ({ done, deleted = [], failure, warnings, json, dryRun }: ToTell): Outcome => {
   if (failure && done.length === 0) throw failure;
   const exit = failure?.exit ?? 0;
   const failed = failure && { error: failure.message, code: failure.code, status: failure.status };
-  const err = failure ? [...failure.lines, `sluice: ${failure.message}. The workflows after it were not sent.`] : [];
+  const err = failure ? [...failure.lines, `sluice: ${failure.message}. Nothing after it was done.`] : [];
   if (json) {
-    const document = { data: done, ...warningsBeside(warnings), ...(failed ? { failed } : {}) };
+    const data = [...done, ...deleted.map(({ id }) => ({ file: null, id, state: 'deleted' }))];
+    const document = { data, ...warningsBeside(warnings), ...(failed ? { failed } : {}) };
     return { exit, out: [JSON.stringify(document)], err: [] };
   }
   const would = dryRun ? 'would be ' : '';
   return {
     exit,
-    out: done.map(({ file, state }) => `${file}: ${would}${state}`),
+    out: [
+      ...done.map(({ file, state }) => `${file}: ${would}${state}`),
+      ...deleted.map((each) => `${nameOf(each)}: ${would}deleted`),
+    ],
     err: [...warningLines(warnings), ...err],
   };
 };

@@ -15,7 +15,7 @@ interface Reply {
 const NOT_FOUND: Reply = { status: 404, body: { error: 'no such workflow', code: 'workflow_not_found' } };
 const workflow = (definition: object, id = 'p_1', owner = 'o_1'): Reply => ({
   status: 200,
-  body: { data: { id, active: true, owner_id: owner, revision: 1, definition } },
+  body: { data: { id, active: true, owner_id: owner, managed_by: null, revision: 1, definition } },
 });
 
 let dir = '';

@@ -5,6 +5,7 @@ import { type Server } from './server.js';
 
 export interface FoundWorkflow extends WorkflowOnServer {
   readonly ownerId: string;
+  readonly managedBy: string | null;
   /** Another one after each change. */
   readonly revision: number;
 }
@@ -50,15 +51,16 @@ const read = async (
 /** The workflow of an answer. */
 export const workflowIn = (server: Server, body: unknown): FoundWorkflow => {
   const { data } = isObject(body) ? body : {};
-  const { id, active, owner_id: ownerId, revision, definition } = isObject(data) ? data : {};
+  const { id, active, owner_id: ownerId, managed_by: managedBy, revision, definition } = isObject(data) ? data : {};
   if (
     typeof id === 'string' &&
     typeof active === 'boolean' &&
     typeof ownerId === 'string' &&
+    (typeof managedBy === 'string' || managedBy === null) &&
     typeof revision === 'number' &&
     isObject(definition)
   )
-    return { id, active, ownerId, revision, definition };
+    return { id, active, ownerId, managedBy, revision, definition };
   throw new CommandFailure({
     exit: 1,
     code: 'unexpected_answer',
