@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { validated } from './validate.js';
+import { WorkflowsServer } from '#test/harness/workflows-server.js';
+import { type Given } from './server.js';
+import { validated, type ValidateOptions } from './validate.js';
 
 let dir = '';
 let file = '';
@@ -58,5 +60,45 @@ describe('sluice workflows validate', () => {
     const { exit, err } = await validated(join(dir, 'none'), { json: true });
     expect(exit).toBe(2);
     expect(json(err)).toMatchObject({ code: 'usage', error: expect.stringContaining('ENOENT') });
+  });
+});
+
+describe('sluice workflows validate --server', () => {
+  let server: WorkflowsServer;
+  let url = '';
+  beforeEach(async () => {
+    server = new WorkflowsServer();
+    url = await server.listen();
+    writeFileSync(file, 'stepps: []\nsteps:\n  - namespace: x\n    uses: some-key\n');
+  });
+  afterEach(() => server.close());
+
+  const given: Given = (name) => (name === 'SLUICE_API_KEY' ? { value: 'a-key', from: 'environment' } : undefined);
+  const validate = (options: ValidateOptions = {}) => validated(dir, { server: true, url, ...options }, given);
+  const answer = (status: number, body: object): void => {
+    server.refused.set('POST /v1/workflows/validate', { status, body });
+  };
+
+  it('changes nothing, and tells each warning once', async () => {
+    const own = { path: 'steps[0].props', code: 'account_not_found', message: 'no account' };
+    const known = { path: 'stepps', code: 'unknown_key', message: 'unknown' };
+    answer(200, { data: { valid: true }, warnings: [known, own] });
+    const { exit, out, err } = await validate();
+    expect([exit, out]).toEqual([0, [`${file}: valid`]]);
+    expect(err).toEqual([expect.stringContaining(':1:1: warning: stepps'), expect.stringContaining('no account')]);
+    expect(server.asked.every((route) => /^(?:GET|POST \/v1\/workflows\/validate)/.test(route))).toBe(true);
+  });
+
+  it('ends with 6 and the places of what the server finds', async () => {
+    const errors = [{ path: 'steps[0].uses', code: 'unresolved', message: 'could not resolve' }];
+    answer(400, { error: 'wrong', code: 'invalid_definition', details: { errors } });
+    const { exit, err } = await validate();
+    expect([exit, err[1]]).toEqual([6, `${file}:4:5: steps[0].uses: could not resolve`]);
+  });
+
+  it('asks no server about files that are wrong without one', async () => {
+    writeFileSync(file, 'steps: 5\n');
+    expect((await validate()).exit).toBe(6);
+    expect(server.asked).toEqual([]);
   });
 });
