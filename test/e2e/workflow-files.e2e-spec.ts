@@ -158,4 +158,24 @@ steps:
     // The folder that they came from has them by the same external ids.
     expect((await sluice('pull')).stdout.every((line) => line.endsWith(': unchanged'))).toBe(true);
   }, 240_000);
+
+  it('are deleted when their folder is gone and somebody agrees, and no other is', async () => {
+    const set = tempDir('workflow-files-set');
+    const put = (name: string): void => {
+      mkdirSync(join(set, name));
+      writeFileSync(join(set, name, 'workflow.yaml'), 'steps: []\n');
+    };
+    put('kept');
+    put('gone');
+    expect(await sluiceIn(set, 'apply', '--set', 'pruned')).toMatchObject({ status: 0 });
+    removeDir(join(set, 'gone'));
+    const unasked = await sluiceIn(set, 'apply', '--set', 'pruned', '--prune');
+    expect(unasked).toMatchObject({ status: 2, stdout: [] });
+    expect(unasked.stderr.at(-1)).toContain('add --yes');
+    const { status, stdout } = await sluiceIn(set, 'apply', '--set', 'pruned', '--prune', '--yes');
+    expect([status, stdout.length, stdout[1]]).toEqual([0, 2, expect.stringMatching(/^p_\w{18} "gone": deleted$/)]);
+    removeDir(set);
+    // Those of the default set are all there.
+    expect(await sluiceIn(pulled, 'diff')).toEqual({ status: 0, stdout: [], stderr: [] });
+  }, 120_000);
 });
