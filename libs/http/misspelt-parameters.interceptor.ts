@@ -3,12 +3,13 @@ import { type Request } from 'express';
 import { catchError, map, throwError, type Observable } from 'rxjs';
 import { type Warning } from '#libs/kernel/warning.js';
 import { declaredParameters } from './declared-parameters.js';
+import { OPERATION, type OperationInfo } from './operation.js';
 import { explained, misspellings, refusalOf, warningOf } from './misspelt-parameters.js';
 
 /**
  * Compares the names in query and body with the parameters that the route declares
  * (docs/reference/rest-api.md#misspelt-parameters). A request that works is answered with a warning. A deletion is
- * refused, also for a name near nothing in its query, because it cannot be undone. An error about something missing names the misspelling.
+ * refused, also for a name near nothing in its query, because it cannot be undone. So is a misspelt limit of what is made. An error about something missing names the misspelling.
  */
 @Injectable()
 export class MisspeltParametersInterceptor implements NestInterceptor {
@@ -20,8 +21,11 @@ export class MisspeltParametersInterceptor implements NestInterceptor {
     const found = misspellings(namesIn(request), declared);
     if (request.method === 'DELETE') {
       const wrong = Object.keys(request.query).find((name) => !declared.includes(name)) ?? found[0]?.given;
-      if (wrong !== undefined) return throwError(() => refusalOf(wrong, declared));
+      if (wrong !== undefined) return throwError(() => refusalOf(wrong, declared, 'Nothing was deleted.'));
     }
+    const { limits = [] } = Reflect.getMetadata(OPERATION, context.getHandler()) as OperationInfo;
+    const limit = found.find(({ meant }) => limits.includes(meant));
+    if (limit) return throwError(() => refusalOf(limit.given, declared, 'Nothing was made.'));
     if (found.length === 0) return next.handle();
     return next.handle().pipe(
       map((reply: unknown) =>

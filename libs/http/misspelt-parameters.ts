@@ -45,14 +45,14 @@ export const warningOf = ({ given, meant }: Misspelling, declared: readonly stri
   path: given,
 });
 
-/** Error for a deletion, which must not be carried out with a name ignored: it may have been meant as a filter. */
-export const refusalOf = (name: string, declared: readonly string[]): DomainError => {
+/** Error for a request that must not be carried out with a name ignored: it may have been meant as a filter or a limit. */
+export const refusalOf = (name: string, declared: readonly string[], undone: string): DomainError => {
   const meant = meantBy(name, declared);
   const given = name.slice(0, 60);
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
   return new DomainError(
     'request.invalid_parameter',
-    `there is no parameter ${given}${hint} Nothing was deleted. ${allowedIn(declared)}`,
+    `there is no parameter ${given}${hint} ${undone} ${allowedIn(declared)}`,
     { field: given, actual: given, ...(meant === undefined ? {} : { expected: meant }), allowed: declared },
   );
 };

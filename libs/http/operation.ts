@@ -22,6 +22,8 @@ export interface OperationInfo {
   readonly whole?: boolean;
   /** Query parameters that no class describes, as name to description. */
   readonly also?: Readonly<Record<string, string>>;
+  /** Parameters that limit what is made. A misspelt one is refused, because what is made without the limit does harm. */
+  readonly limits?: readonly string[];
   /** Body of the success reply. Absent when the reply has no body. */
   readonly reply?: AnySchema;
   /** Media type of the success reply; JSON by default. */

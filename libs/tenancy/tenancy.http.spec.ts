@@ -189,6 +189,32 @@ describe('users, workspaces and API keys over HTTP', () => {
     expect(itemsOf(await as(KEY).get('/v1/api_keys'))).toHaveLength(before);
   });
 
+  // docs/reference/rest-api.md#misspelt-parameters
+  it.each([
+    [{ tool: ['send_mail'] }, 'tool', 'tools'],
+    [{ Tools: ['send_mail'] }, 'Tools', 'tools'],
+    [{ readOnly: true }, 'readOnly', 'read_only'],
+    [{ is_read_only: true }, 'is_read_only', 'read_only'],
+    [{ expires_in: 60 }, 'expires_in', 'expires_at'],
+  ])('makes no key when a limit of it is misspelt: %j', async (body, field, expected) => {
+    const before = itemsOf(await as(KEY).get('/v1/api_keys')).length;
+    const { status, code, error, details } = errorOf(await as(KEY).post('/v1/api_keys').send(body));
+    expect({ status, code, details }).toMatchObject({
+      status: 400,
+      code: 'invalid_parameter',
+      details: { field, expected },
+    });
+    expect(error).toContain(`there is no parameter ${field}; did you mean ${expected}? Nothing was made.`);
+    expect(itemsOf(await as(KEY).get('/v1/api_keys'))).toHaveLength(before);
+  });
+
+  it('makes a key when its name is misspelt, which limits nothing, with a warning', async () => {
+    const reply = await as(KEY).post('/v1/api_keys').send({ nmae: 'ci' });
+    expect(reply.body).toMatchObject({ warnings: [{ code: 'unknown_parameter', path: 'nmae' }] });
+    const { id } = dataOf(reply) as { id: string };
+    expect((await as(KEY).delete(`/v1/api_keys/${id}`)).status).toBe(204);
+  });
+
   it('reads names of tools in the query too', async () => {
     expect(errorOf(await as(KEY).post('/v1/api_keys?tools=send_mail'))).toMatchObject({ details: { field: 'tools' } });
     const issued = dataOf(await as(KEY).post('/v1/api_keys?tools=a&tools=b')) as { id: string };

@@ -70,6 +70,7 @@ export class IssueApiKeyController {
   @Operation({
     summary: 'Issue a further API key; the reply alone shows it',
     body: IssueApiKeyDto,
+    limits: ['read_only', 'expires_at', 'tools'],
     reply: one(IssuedApiKey),
   })
   @HttpCode(200)
