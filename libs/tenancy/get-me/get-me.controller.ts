@@ -43,7 +43,7 @@ export class GetMeController {
       ...workspaceReply(workspace, usage, this.dailyCredits),
       role: roleIn?.(workspace.id) ?? ('owner' as const),
     }));
-    const { created_at: _, ...api_key } = apiKeyReply(key);
+    const { created_at: _, tools: _tools, ...api_key } = apiKeyReply(key);
     return { data: { id, username, email, ...usageReply(total), api_key, orgs } };
   }
 }

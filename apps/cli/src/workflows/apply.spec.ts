@@ -136,7 +136,7 @@ describe('sluice workflows apply', () => {
     const a = write('a/workflow.yaml', 'steps:\n  - namespace: x\n    code: export default { run() {} }\n');
     const known = { path: 'steps[0].namespace', code: 'unknown_key', message: 'nobody knows it' };
     const found = { path: 'steps[0].code', code: 'account_not_found', message: 'no such account' };
-    const workflow = { active: true, owner_id: 'o_1', revision: 1, definition: {} };
+    const workflow = { active: true, owner_id: 'o_1', revision: 1, managed_by: null, definition: {} };
     const answer = (data: object, ...warnings: object[]) => ({ status: 200, body: { data, warnings } });
     server.refused.set('POST /v1/workflows/validate', answer({ valid: true }, known));
     server.refused.set(`PUT ${A}`, answer({ ...workflow, id: ID_1 }, known, found));
