@@ -4,7 +4,7 @@ import { type Decision, type Executable, type Input } from './executable.js';
 import { HeardEmits } from './heard-emits.js';
 import { type Invocation } from './invocation.js';
 import { LaneTracker } from './lane-tracker.js';
-import { type RunCommit, STATE_CHANGE_BYTES, nameOf } from './run-journal.js';
+import { type RunCommit, STATE_CHANGE_BYTES, StateConflict, nameOf } from './run-journal.js';
 import { InMemoryJournal } from './testing/in-memory-journal.js';
 
 type Turn = Input & { readonly run: string; readonly text: string };
@@ -42,8 +42,7 @@ class Rounds implements Executable<ReadonlyMap<string, number>, Turn> {
   }
 }
 
-const world = () => {
-  const journal = new InMemoryJournal();
+const world = <J extends InMemoryJournal>(journal: J) => {
   const tracker = new LaneTracker({ through: -1, above: [] });
   const conflicts: Error[] = [];
   const committer = new Committer({
@@ -72,9 +71,36 @@ const world = () => {
   return { journal, push, written, conflicts };
 };
 
+/** Writes several states in one transaction, as the embedded engine does. */
+class AtOnce extends InMemoryJournal {
+  readonly writes: string[][] = [];
+  refusals = 0;
+
+  async commitAll(commits: readonly RunCommit[]): Promise<void> {
+    if (this.refusals-- > 0) throw new Error('the disk is full');
+    this.writes.push(commits.map(nameOf));
+    for (const commit of commits) await this.commit(commit);
+  }
+}
+
 describe('an executable with runs', () => {
+  it('is stored together with the runs of the commit where the journal can, and again when that failed', async () => {
+    const { journal, push, written } = world(new AtOnce());
+    journal.refusals = 1;
+    await Promise.all([push('run_a', 0), push('run_b', 1)]);
+    const all = ['p_rounds/run_a', 'p_rounds/run_b', 'p_rounds'];
+    expect([journal.writes, written()]).toEqual([[all], all]);
+  });
+
+  it('drops all of it when another owner has committed to one of the runs', async () => {
+    const { journal, push, written, conflicts } = world(new AtOnce());
+    journal.commitAll = async () => Promise.reject(new StateConflict('p_rounds/run_a', 0, 1));
+    expect(await Promise.all([push('run_a', 0), push('run_b', 1)])).toEqual([false, false]);
+    expect([conflicts.length, written()]).toEqual([1, []]);
+  });
+
   it('is stored after the runs of the commit, and not at all for what happens within runs', async () => {
-    const { journal, push, written } = world();
+    const { journal, push, written } = world(new InMemoryJournal());
     await Promise.all([push('run_a', 0), push('run_b', 1)]);
     expect(written()).toEqual(['p_rounds/run_a', 'p_rounds/run_b', 'p_rounds']);
     expect(journal.laneOf('p_rounds').progress).toEqual({ through: 1, above: [] });
@@ -83,14 +109,14 @@ describe('an executable with runs', () => {
   });
 
   it('repeats only the writes that failed', async () => {
-    const { journal, push, written } = world();
+    const { journal, push, written } = world(new InMemoryJournal());
     journal.failures = 1;
     await Promise.all([push('run_a', 0), push('run_b', 1)]);
     expect(written()).toEqual(['p_rounds/run_b', 'p_rounds/run_a', 'p_rounds']);
   });
 
   it('stops when another process has written one of the runs, and acknowledges nothing', async () => {
-    const { journal, push, conflicts } = world();
+    const { journal, push, conflicts } = world(new InMemoryJournal());
     const head = { executable: 'p_rounds', run: 'run_a', expectedVersion: 0, head: '{}' };
     await journal.commit({ ...head, parts: {}, inbox: [], records: [] });
     expect(await push('run_a', 0)).toBe(false);
@@ -99,7 +125,7 @@ describe('an executable with runs', () => {
   });
 
   it('cuts only the run that is too large, and writes none of the others twice', async () => {
-    const { journal, push, written } = world();
+    const { journal, push, written } = world(new InMemoryJournal());
     const large = 'x'.repeat(STATE_CHANGE_BYTES);
     expect(await Promise.all([push('run_a', 0), push('run_b', 1, large), push('run_c', 2)])).toEqual([
       true,

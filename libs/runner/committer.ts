@@ -18,7 +18,7 @@ const COMMIT_RECORDS = 256;
 export interface CommitterOptions<S, I extends Input> {
   readonly executable: Executable<S, I>;
   readonly deps: {
-    readonly journal: Pick<RunJournal, 'commit'>;
+    readonly journal: Pick<RunJournal, 'commit' | 'commitAll'>;
     /** Absent for executables that set no alarms. */
     readonly due?: Pick<DueStore, 'put'> | undefined;
     readonly metrics: Pick<RunnerMetrics, 'platformFailure'>;
@@ -185,21 +185,25 @@ export class Committer<S, I extends Input> {
     return Object.keys(facts).length > 0 || batch.some(({ invocation }) => invocation !== undefined);
   }
 
-  /** Writes the alarms, then the runs, then further states, then the executable's own. */
+  /**
+   * Writes the alarms, and then the runs, further states and the executable's own: all at once where the journal can, else
+   * one after the other.
+   */
   private async write(
     { alarms, runs = [], states = [] }: Decision<S>,
     own: readonly RunCommit[],
   ): Promise<'written' | 'refused' | CommitTooLarge> {
-    const { due } = this.options.deps;
+    const { due, journal } = this.options.deps;
     const tooLarge = tooLargeOf([...runs, ...states]);
     if (tooLarge) return tooLarge;
-    const groups = [runs, states, own].filter((commits) => commits.length > 0);
+    const all = [...runs, ...states, ...own];
+    const together = all.length > 1 && journal.commitAll ? [async () => journal.commitAll?.(all)] : undefined;
+    const groups = together
+      ? [together]
+      : [runs, states, own].map((commits) => commits.map((commit) => () => journal.commit(commit)));
     let written: 'written' | 'refused' | CommitTooLarge = 'written';
     if (alarms.length > 0) written = await this.repeated([async () => due?.put(alarms)]);
-    for (const commits of groups) {
-      if (written !== 'written') break;
-      written = await this.repeated(commits.map((commit) => () => this.options.deps.journal.commit(commit)));
-    }
+    for (const writes of groups) if (written === 'written' && writes.length > 0) written = await this.repeated(writes);
     return written;
   }
 

@@ -111,6 +111,11 @@ export interface RunJournal {
    * order.
    */
   commit(commit: RunCommit): Promise<void>;
+  /**
+   * Commits different states as `commit` does, all of them or none, with their records in this order. Absent where a store
+   * writes states one by one.
+   */
+  commitAll?(commits: readonly RunCommit[]): Promise<void>;
   /** Lists the runs of an executable in the order of their ids, at most `limit` of those after `after`. */
   runs(executable: string, after: string, limit: number): Promise<readonly StoredRun[]>;
   /** Lists the ids of all executables that have a state of their own, for moving an installation. */

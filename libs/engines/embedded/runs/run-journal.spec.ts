@@ -52,3 +52,39 @@ describe('a commit of a run with records for listeners', () => {
     expect(await valuesOf(engines)).toEqual([['"0.0"'], [], ['"0.2"']]);
   });
 });
+
+describe('commits of several states', () => {
+  const ofRun = (run: string, expectedVersion: number): RunCommit => ({
+    ...commit(expectedVersion, TOPICS.slice(0, 1)),
+    run,
+  });
+  const statesOf = async ({ journal }: EmbeddedEngines): Promise<readonly number[]> =>
+    Promise.all(
+      [{ executable: 'dc_1' }, { executable: 'dc_1', run: 'a' }, { executable: 'dc_1', run: 'b' }].map(
+        async (key) => (await journal.load(key)).version,
+      ),
+    );
+
+  it('are one write, in their order', async () => {
+    const engines = await data.open();
+    for (const topic of TOPICS) await engines.log.createTopic(topic, {});
+    const before = engines.stats().commits;
+    await engines.journal.commitAll?.([ofRun('a', 0), ofRun('b', 0), commit(0, TOPICS.slice(0, 2))]);
+    expect(engines.stats().commits - before).toBe(1);
+    expect(await statesOf(engines)).toEqual([1, 1, 1]);
+    expect((await valuesOf(engines)).map(({ length }) => length)).toEqual([3, 1, 0]);
+  });
+
+  it('are not written when one of them is refused', async () => {
+    const engines = await data.open();
+    for (const topic of TOPICS) await engines.log.createTopic(topic, {});
+    await engines.journal.commit(ofRun('b', 0));
+    await expect(engines.journal.commitAll?.([ofRun('a', 0), ofRun('b', 0), commit(0, TOPICS)])).rejects.toThrow(
+      StateConflict,
+    );
+    expect(await statesOf(engines)).toEqual([0, 0, 1]);
+    expect((await valuesOf(engines)).map(({ length }) => length)).toEqual([1, 0, 0]);
+    await engines.journal.commit(ofRun('a', 0));
+    expect(await statesOf(engines)).toEqual([0, 1, 1]);
+  });
+});

@@ -13,6 +13,7 @@ import {
 import { pagesByKey } from '../pages.js';
 import { textIn, type Database } from '../writer/sqlite-driver.js';
 import { type EmbeddedStreamLog } from '../stream-log/stream-log.js';
+import { type StateWrite } from '../writer/ops.js';
 import { type OnWritten, type Writer } from '../writer/writer.js';
 
 const DROPPED_AT_ONCE = 500;
@@ -54,15 +55,23 @@ export class EmbeddedRunJournal implements RunJournal {
     return new Set(rows.map(({ invocation }) => invocation));
   }
 
-  async commit(commit: RunCommit): Promise<void> {
-    const { expectedVersion, head, inbox, records } = commit;
-    failIfTooLarge(commit);
+  commit(commit: RunCommit): Promise<void> {
+    return this.commitAll([commit]);
+  }
+
+  async commitAll(commits: readonly RunCommit[]): Promise<void> {
+    commits.forEach(failIfTooLarge);
     const at = this.clock.now();
-    const prepared = await this.log.prepareAll(records, at);
-    const parts = Object.entries(commit.parts).flat();
-    let bytes = 300 + prepared.bytes + head.length;
-    for (const text of parts) bytes += text?.length ?? 0;
-    const args = { name: nameOf(commit), expectedVersion, head, parts, inbox };
+    const prepared = await this.log.prepareAll(
+      commits.flatMap(({ records }) => records),
+      at,
+    );
+    const writes = commits.map((commit) => stateWrite(commit));
+    let bytes = prepared.bytes;
+    for (const { head, parts } of writes) {
+      bytes += 300 + head.length;
+      for (const text of parts) bytes += text?.length ?? 0;
+    }
     return new Promise((resolve, reject) => {
       const written: OnWritten<'run'> = (error, offsets) => {
         if (error || offsets === undefined) {
@@ -72,7 +81,7 @@ export class EmbeddedRunJournal implements RunJournal {
         this.log.appended(prepared.records, offsets, at);
         resolve();
       };
-      this.writer.send('run', args, written, { bytes, records: prepared });
+      this.writer.send('run', writes, written, { bytes, records: prepared });
     });
   }
 
@@ -115,3 +124,8 @@ export class EmbeddedRunJournal implements RunJournal {
     }
   }
 }
+
+const stateWrite = (commit: RunCommit): StateWrite => {
+  const { expectedVersion, head, parts, inbox } = commit;
+  return { name: nameOf(commit), expectedVersion, head, parts: Object.entries(parts).flat(), inbox };
+};

@@ -1,6 +1,6 @@
 import { BoundedMap } from '#libs/kernel/bounded-map.js';
 import { Refused, type FileOperations } from '../writer/group-commit.js';
-import { type Ops } from '../writer/ops.js';
+import { type Ops, type StateWrite } from '../writer/ops.js';
 import { type RecordAppender } from '../stream-log/record-operations.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
@@ -28,13 +28,17 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
     db.sql('SELECT version FROM states WHERE name = ?').get<{ version: number }>(name)?.version ??
     0;
 
-  const run = (commit: Ops['run']['args'], records: Buffer): Ops['run']['result'] => {
-    const { name, expectedVersion: expected, head, inbox } = commit;
-    const actual = versionOf(name);
-    if (actual !== expected) throw new Refused({ rule: 'state', name, expected, actual });
-    unwritten.set(name, { version: actual + 1, head });
-    writeParts(db, commit);
-    if (inbox.length > 0) remember(db, inboxes, name, inbox);
+  const run = (commits: Ops['run']['args'], records: Buffer): Ops['run']['result'] => {
+    for (const { name, expectedVersion: expected } of commits) {
+      const actual = versionOf(name);
+      if (actual !== expected) throw new Refused({ rule: 'state', name, expected, actual });
+    }
+    for (const commit of commits) {
+      const { name, expectedVersion, head, inbox } = commit;
+      unwritten.set(name, { version: expectedVersion + 1, head });
+      writeParts(db, commit);
+      if (inbox.length > 0) remember(db, inboxes, name, inbox);
+    }
     return log.append(records);
   };
 
@@ -67,7 +71,7 @@ export const runOperations = (db: Database, log: RecordAppender): FileOperations
   };
 };
 
-const writeParts = (db: Database, { name, parts }: Ops['run']['args']): void => {
+const writeParts = (db: Database, { name, parts }: StateWrite): void => {
   for (let i = 0; i < parts.length; i += 2) {
     const [part, text] = [parts[i] ?? '', parts[i + 1] ?? null];
     if (text === null) db.sql('DELETE FROM state_parts WHERE name = ? AND part = ?').run(name, part);

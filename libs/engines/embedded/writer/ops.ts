@@ -19,6 +19,12 @@ export const offsetAt = (offsets: Offsets, index: number): number | null =>
 /** Change of the bytes waiting for each owner; negative when they shrank. */
 export type WaitingBytes = readonly (readonly [owner: string, bytes: number])[];
 
+/** Parts are `[name, text or null, …]`. */
+export interface StateWrite extends Pick<RunCommit, 'expectedVersion' | 'head' | 'inbox'> {
+  readonly name: string;
+  readonly parts: readonly (string | null)[];
+}
+
 export interface Ops {
   append: {
     args: { stream: string; expected: number; events: string[]; at: number };
@@ -37,12 +43,8 @@ export interface Ops {
   commit: { args: { group: string; rows: number[] }[]; result: null };
   drop: { args: number[]; result: null };
   group: { args: { name: string; topics: string[]; prefix: boolean; at: number }; result: null };
-  /** The emits are packed. */
-  run: {
-    /** Parts are `[name, text or null, …]`. */
-    args: Pick<RunCommit, 'expectedVersion' | 'head' | 'inbox'> & { name: string; parts: (string | null)[] };
-    result: Offsets;
-  };
+  /** The emits of all are packed, in their order. */
+  run: { args: readonly StateWrite[]; result: Offsets };
   drop_states: { args: readonly string[]; result: null };
   /** `[id, owner, kind, due, record, bytes of the record, …]` */
   due_put: { args: (string | number)[]; result: WaitingBytes };
