@@ -34,7 +34,11 @@ export class McpController {
     summary: 'Answer a message of the Model Context Protocol',
     body: McpMessageDto,
     objects: { params: 'Of the method' },
-    replies: { 200: { description: 'Answer of the protocol', schema: anyJson() } },
+    replies: {
+      200: { description: 'Answer of the protocol', schema: anyJson() },
+      400: { description: 'Error of the protocol, or of this server', schema: anyJson() },
+      406: { description: 'Error of the protocol: `Accept` lacks a type', schema: anyJson() },
+    },
     refusals: [403],
   })
   async answer(
