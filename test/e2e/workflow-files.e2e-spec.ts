@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { CLI, runNode } from '#test/harness/command-line.js';
 import { useInstance } from '#test/harness/instance.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { eventually } from '#test/harness/wait.js';
 
 const { server } = useInstance();
 const dir = tempDir('workflow-files');
@@ -177,5 +181,36 @@ steps:
     removeDir(set);
     // Those of the default set are all there.
     expect(await sluiceIn(pulled, 'diff')).toEqual({ status: 0, stdout: [], stderr: [] });
+  }, 120_000);
+
+  it('are applied again after each change, until Ctrl-C', async () => {
+    const watched = tempDir('workflow-files-watch');
+    writeFileSync(join(watched, 'workflow.yaml'), 'external_id: watched\nsteps: []\n');
+    const env = { PATH: process.env.PATH, SLUICE_API_KEY: server.apiKey, SLUICE_URL: server.url };
+    const args = [CLI, 'workflows', 'apply', '--watch', '--json', watched];
+    const child = spawn(process.execPath, args, { env, cwd: watched, stdio: ['ignore', 'pipe', 'pipe'] });
+    const told: string[] = [];
+    const refused: string[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) =>
+      told.push((JSON.parse(line) as { state: string }).state),
+    );
+    createInterface({ input: child.stderr }).on('line', (line) =>
+      refused.push((JSON.parse(line) as { code: string }).code),
+    );
+    const until = (states: readonly string[]) =>
+      eventually(states.join(), async () => (told.length >= states.length ? told : undefined), 30_000);
+    try {
+      expect(await until(['created'])).toEqual(['created']);
+      writeFileSync(join(watched, 'workflow.yaml'), 'external_id: watched\nsteps: [\n');
+      await eventually('an error', async () => (refused.length > 0 ? true : undefined), 30_000);
+      writeFileSync(join(watched, 'workflow.yaml'), 'external_id: watched\ndescription: New\nsteps: []\n');
+      expect(await until(['created', 'updated'])).toEqual(['created', 'updated']);
+      expect(new Set(refused)).toEqual(new Set(['invalid_definition']));
+    } finally {
+      child.kill('SIGINT');
+      await once(child, 'close');
+      removeDir(watched);
+    }
+    expect(child.exitCode).toBe(0);
   }, 120_000);
 });

@@ -1,15 +1,18 @@
+import { existsSync } from 'node:fs';
 import { type Command } from 'commander';
 import { comparable, faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
+import { harmless } from '../author/text.js';
 import { ask } from './api.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { checkOnServer, faultsIn, warningsIn } from './check-on-server.js';
 import { type Confirm, confirmHere } from './confirm.js';
-import { CommandFailure } from './failure.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 import { type ListedWorkflow } from './list-workflows.js';
 import { deleteAll, managerOf, mustAgree, nameOf, superfluousOf } from './prune.js';
 import { findWorkflow, type FoundWorkflow, inWorkspace, workflowIn } from './find-workflow.js';
 import { finish, type Outcome, outcomeOf } from './outcome.js';
 import { type Given, givenHere, type Server, serverOf } from './server.js';
+import { actOnChanges } from './watch.js';
 import { invalidWorkflows, validFolder, warningLines, warningsBeside } from './valid-folder.js';
 
 export interface ApplyOptions {
@@ -21,6 +24,8 @@ export interface ApplyOptions {
   readonly set?: string;
   readonly dryRun?: boolean;
   readonly prune?: boolean;
+  /** Tells only what changed, with `json` an object a line, because the command goes on. */
+  readonly watch?: boolean;
   readonly yes?: boolean;
   /** False when nobody is to be asked. */
   readonly input?: boolean;
@@ -37,10 +42,29 @@ export const registerApply = (workflows: Command): void => {
     .option('--dry-run', 'tell what would be done, and do nothing')
     .option('--set <name>', 'name of the set of workflows, for managed_by', 'default')
     .option('--prune', 'delete the workflows of the set that the folder lacks, after a question')
+    .option('--watch', 'apply again after each change of the folder, until Ctrl-C')
     .option('--strict', 'take warnings for errors')
     .action(async (dir: string, options: ApplyOptions) => {
-      finish(await applied(dir, options));
+      if (options.watch === true && existsSync(dir)) await applyOnChanges(dir, options);
+      else finish(await applied(dir, options));
     });
+};
+
+const applyOnChanges = async (dir: string, options: ApplyOptions): Promise<void> => {
+  if (options.prune === true && options.yes !== true) {
+    const message = '--watch asks nothing: add --yes to --prune';
+    return finish(await outcomeOf(options.json === true, () => Promise.reject(wrongUsage(message))));
+  }
+  const ended = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort());
+  if (options.json !== true) process.stderr.write(`watching ${harmless(dir)}; Ctrl-C ends it\n`);
+  const act = async (): Promise<Outcome> => {
+    const outcome = await applied(dir, options);
+    finish(outcome);
+    return outcome;
+  };
+  await actOnChanges(dir, act, { signal: ended.signal });
+  process.exitCode = 0;
 };
 
 type State = 'created' | 'updated' | 'unchanged';
@@ -72,6 +96,7 @@ export const applied = (
   confirm: Confirm | undefined = confirmHere(options),
 ): Promise<Outcome> => {
   const { strict = false, json = false, workspace, dryRun = false, set = 'default', prune = false } = options;
+  const how = { json, dryRun, watch: options.watch === true };
   return outcomeOf(json, async () => {
     if (!SET.test(set)) throw wrongSet(set);
     const folder = await validFolder(dir, strict);
@@ -82,14 +107,13 @@ export const applied = (
     const warnings = [...folder.warnings, ...(await checkedAll(server, dir, pairs, { strict, workspace }))];
     const found = pairs.flatMap((each) => each.found ?? []);
     const superfluous = prune ? await superfluousOf(server, { set, workspace, found }) : [];
-    if (dryRun)
-      return told({ done: pairs.map(appliedOf), deleted: superfluous, warnings: distinct(warnings), json, dryRun });
+    if (dryRun) return told({ done: pairs.map(appliedOf), deleted: superfluous, warnings: distinct(warnings), ...how });
     await mustAgree(dir, superfluous, { yes: options.yes === true, confirm });
     const body = { managed_by: managerOf(set), ...(strict ? { strict } : {}) };
     const put = await putAll(server, pairs, body, workspace);
     // A failure may be that the folder is not what its author meant.
     const pruned = put.failure ? {} : await deleteAll(server, superfluous);
-    return told({ ...put, ...pruned, warnings: distinct([...warnings, ...(put.warnings ?? [])]), json, dryRun });
+    return told({ ...put, ...pruned, warnings: distinct([...warnings, ...(put.warnings ?? [])]), ...how });
   });
 };
 
@@ -184,15 +208,19 @@ interface ToTell extends Done {
   readonly warnings: readonly FileFault[];
   readonly json: boolean;
   readonly dryRun: boolean;
+  readonly watch: boolean;
 }
 
-const told = ({ done, deleted = [], failure, warnings, json, dryRun }: ToTell): Outcome => {
-  if (failure && done.length === 0) throw failure;
+const told = ({ done: all, deleted = [], failure, warnings, json, dryRun, watch }: ToTell): Outcome => {
+  if (failure && all.length === 0) throw failure;
   const exit = failure?.exit ?? 0;
+  const done = watch ? all.filter(({ state }) => state !== 'unchanged') : all;
   const failed = failure && { error: failure.message, code: failure.code, status: failure.status };
   const err = failure ? [...failure.lines, `sluice: ${failure.message}. Nothing after it was done.`] : [];
   if (json) {
     const data = [...done, ...deleted.map(({ id }) => ({ file: null, id, state: 'deleted' }))];
+    if (watch)
+      return { exit, out: data.map((each) => JSON.stringify(each)), err: failed ? [JSON.stringify(failed)] : [] };
     const document = { data, ...warningsBeside(warnings), ...(failed ? { failed } : {}) };
     return { exit, out: [JSON.stringify(document)], err: [] };
   }

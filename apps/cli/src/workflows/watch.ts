@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { watch } from 'chokidar';
+import { type Outcome } from './outcome.js';
+
+export interface Watching {
+  /** Ends the watch. */
+  readonly signal: AbortSignal;
+  /** How long files must stay as they are before they count, in ms. */
+  readonly calmMs?: number;
+  /** Time until what failed for want of a server is tried again, in ms. */
+  readonly againMs?: number;
+}
+
+/** Exits of failures that pass by themselves: no server, and a server that refuses for now. */
+const PASSING: readonly Outcome['exit'][] = [7, 8];
+
+/**
+ * Acts at once and then after each change of the folder, never twice at a time. What failed for want of a server is tried
+ * again without a change. Resolves when the signal comes, after an act that had begun.
+ */
+export const actOnChanges = async (
+  dir: string,
+  act: () => Promise<Outcome>,
+  { signal, calmMs = 200, againMs = 2_000 }: Watching,
+): Promise<void> => {
+  let changes = 1;
+  let wake = (): void => undefined;
+  const changed = (): void => {
+    changes++;
+    wake();
+  };
+  const watcher = watch(dir, { ignoreInitial: true, followSymlinks: false, ignored: isOfNoWorkflow(dir) });
+  watcher.on('all', changed).on('error', changed);
+  signal.addEventListener('abort', changed);
+  try {
+    let seen = 0;
+    while (!signal.aborted) {
+      if (changes === seen) await new Promise<void>((resolve) => (wake = resolve));
+      while (seen !== changes && !signal.aborted) {
+        seen = changes;
+        await pause(calmMs);
+      }
+      if (signal.aborted) return;
+      const { exit } = await act();
+      if (PASSING.includes(exit)) setTimeout(changed, againMs).unref();
+    }
+  } finally {
+    signal.removeEventListener('abort', changed);
+    await watcher.close();
+  }
+};
+
+/** Folders that hold no workflow, and may hold very many files. */
+const isOfNoWorkflow =
+  (dir: string) =>
+  (path: string): boolean =>
+    path.startsWith(dir) && /(?:^|[/\\])(?:node_modules|\.git)(?:$|[/\\])/.test(path.slice(dir.length));
