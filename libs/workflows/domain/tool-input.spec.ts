@@ -76,7 +76,11 @@ describe('input of a tool', () => {
     const rest = JSON.stringify({ type: 'object', title: '' }).length;
     expect(inputFaults({ type: 'object', title: 'x'.repeat(MAX_INPUT_BYTES - rest) })).toEqual([]);
     expect(inputFaults({ type: 'object', title: 'x'.repeat(MAX_INPUT_BYTES - rest + 1) })).toEqual([
-      { path: [], message: `has ${MAX_INPUT_BYTES + 1} bytes as JSON; ${MAX_INPUT_BYTES} are the limit` },
+      {
+        path: [],
+        code: 'range',
+        message: `has ${MAX_INPUT_BYTES + 1} bytes as JSON; ${MAX_INPUT_BYTES} are the limit`,
+      },
     ]);
   });
 
