@@ -262,7 +262,9 @@ describe('settings', () => {
   });
 
   it('are not the address of the server that commands ask', () =>
-    expect(unknownSettings({ SLUICE_URL: 'https://sluice.example' })).toEqual([]));
+    expect(
+      unknownSettings({ SLUICE_URL: 'https://sluice.example', SLUICE_CONFIG: '/c.json', SLUICE_PROFILE: 'work' }),
+    ).toEqual([]));
 
   it('are described without secrets', () => {
     const config = loadConfig({

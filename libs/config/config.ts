@@ -125,7 +125,7 @@ const wrongKafkaSecurity = (config: Config): Contradiction[] => {
 };
 
 /** Variables that only commands read which ask a server (docs/reference/workflows.md#files-server). */
-const OF_COMMANDS = ['SLUICE_URL'] as const;
+const OF_COMMANDS = ['SLUICE_URL', 'SLUICE_CONFIG', 'SLUICE_PROFILE'] as const;
 
 /** Returns a sentence for each unknown variable that looks like a setting, with the nearest known name. */
 export const unknownSettings = (env: Environment): string[] => {

@@ -3,7 +3,7 @@ import { type Environment, loadConfig, SETTINGS, unknownSettings, WrongSettings 
 import { settingExamples, settingNames } from './setting-examples.js';
 
 /** Read by the tests, and by the commands that ask a server, and not by the server. */
-const OTHERS = /^SLUICE_(?:TEST_|URL$)/;
+const OTHERS = /^SLUICE_(?:TEST_|(?:URL|CONFIG|PROFILE)$)/;
 
 const problemsOf = (env: Environment): readonly string[] => {
   try {
