@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiClient, type Data, type Paged, UnexpectedReply } from '#test/harness/api-client.js';
 import { eventually } from '#test/harness/wait.js';
-import { type RoundsGoOn, untilAnswered } from './repeated-requests.js';
+import { type Gate } from './kill9-load.js';
 import { type RunRecord } from './workflow-kills-checks.js';
 
 /** Runs of one bulk replay. At this rate it takes as long as most rounds, so that most kills meet one. */
 const CHOSEN = 20;
 const RATE = 10;
-/** Looks for runs that have ended. */
-const MOST_TRIES = 10;
-const LOOK_MS = 200;
 const END_TIMEOUT_MS = 120_000;
 
 interface Matched {
@@ -33,12 +30,13 @@ interface Progress {
 export class BulkReplays {
   private readonly begun: Begun[] = [];
   private readonly taken = new Set<string>();
-  private readonly beginning: Promise<void>[] = [];
 
   constructor(
     private readonly api: ApiClient,
     private readonly workflowId: string,
-    private readonly rounds: RoundsGoOn,
+    private readonly gate: Gate,
+    /** Whether an unanswered request is still repeated. */
+    private readonly goesOn: () => boolean,
   ) {}
 
   get count(): number {
@@ -49,15 +47,14 @@ export class BulkReplays {
    * Begins one of ended runs that none has chosen before, unless as many run as may. The request is repeated with its key
    * until it is answered, so a kill may come before, between and after what it writes.
    */
-  begin(onFailure: (error: unknown) => void): void {
-    this.beginning.push(this.beginOne().catch(onFailure));
-  }
-
-  private async beginOne(): Promise<void> {
-    const chosen = await this.chosenSoon();
-    if (chosen.length === 0) return;
+  async begin(): Promise<void> {
+    const chosen = await this.untilAnswered(async () => {
+      const runs = await this.choose();
+      return runs.length > 0 ? runs : undefined;
+    });
+    if (!chosen) return;
     const headers = { 'idempotency-key': randomUUID() };
-    const matched = await untilAnswered(this.rounds, async () => {
+    const matched = await this.untilAnswered(async () => {
       const body = { run_ids: chosen, rate: RATE };
       const reply = await this.api.call<Data<Matched>>('POST', this.path, { body, headers });
       if (reply.status === 202) return reply.body.data;
@@ -71,7 +68,6 @@ export class BulkReplays {
 
   /** Resolves with what went wrong once all of them have ended. */
   async ended(): Promise<readonly string[]> {
-    await Promise.all(this.beginning);
     const problems: string[] = [];
     for (const { id, chosen, matched } of this.begun) {
       const progress = await eventually(
@@ -102,14 +98,20 @@ export class BulkReplays {
     ];
   }
 
-  /** In the first round no run may have ended yet. */
-  private async chosenSoon(): Promise<readonly string[]> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const chosen = await untilAnswered(this.rounds, () => this.choose());
-      if (chosen !== undefined && chosen.length > 0) return chosen;
-      await pause(LOOK_MS);
+  /** Asks again after each answer that a kill explains. Resolves with undefined once the rounds are over. */
+  private async untilAnswered<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
+    while (this.goesOn()) {
+      await this.gate.pass();
+      try {
+        const answer = await ask();
+        if (answer !== undefined) return answer;
+      } catch (error) {
+        const { status = 0 } = error instanceof UnexpectedReply ? error.reply : {};
+        if (status >= 400 && status < 500) throw error;
+      }
+      await pause(100);
     }
-    return [];
+    return undefined;
   }
 
   private get path(): string {

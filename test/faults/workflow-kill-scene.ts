@@ -9,12 +9,9 @@ import { type EffectSink } from './effect-sink.js';
 import { Gate } from './kill9-load.js';
 import { BulkReplays } from './workflow-bulk-kills.js';
 import { type EmitOfRun, problemsOfRun, type RunRecord, valueOf } from './workflow-kills-checks.js';
-import { loopingOf, replyingOf, stepsOf, toolOf } from './workflow-steps.js';
-import { ToolCalls } from './workflow-tool-kills.js';
+import { loopingOf, replyingOf, stepsOf } from './workflow-steps.js';
 
 const CLIENTS = 16;
-const TOOL_CALLERS = 2;
-const TOOL = 'post_twice';
 const END_TIMEOUT_MS = 180_000;
 
 export interface WorkflowKillReport {
@@ -27,8 +24,6 @@ export interface WorkflowKillReport {
   /** Bulk replays that were begun, and the runs that began with them. */
   readonly bulkReplays: number;
   readonly replayed: number;
-  /** Answered calls of a tool. */
-  readonly toolCalls: number;
   /** Executions of items of a `for_each`. */
   readonly items: number;
   /** Executions of steps, and how many of them were repeats. */
@@ -62,7 +57,7 @@ interface Reply {
   readonly immediate: boolean;
 }
 
-type Workflows = Readonly<Record<'stepping' | 'replying' | 'looping' | 'tool', Workflow>>;
+type Workflows = Readonly<Record<'stepping' | 'replying' | 'looping', Workflow>>;
 
 /** The workflows under load, and what is known of their runs. */
 export class WorkflowKillScene {
@@ -72,7 +67,6 @@ export class WorkflowKillScene {
   private readonly replies = new Map<string, unknown>();
   private readonly resumed = new Set<string>();
   private readonly bulk: BulkReplays;
-  private readonly tools: ToolCalls;
   /** Outcomes that were seen while the load ran. They must stay. */
   private readonly outcomes = new Map<string, unknown>();
   private readonly problems: string[] = [];
@@ -93,23 +87,20 @@ export class WorkflowKillScene {
     private readonly inFlight: number,
     private readonly workflows: Workflows,
   ) {
-    const rounds = { gate: this.gate, goesOn: () => this.steering };
-    this.bulk = new BulkReplays(parts.api, workflows.looping.id, rounds);
-    this.tools = new ToolCalls(parts.api, TOOL, rounds);
+    this.bulk = new BulkReplays(parts.api, workflows.looping.id, this.gate, () => this.steering);
   }
 
   static async of(parts: Parts, inFlight: number): Promise<WorkflowKillScene> {
     const { api, receiver, sink } = parts;
-    const make = async (name: string, trigger: object, steps: readonly unknown[]): Promise<Workflow> => {
+    const make = async (name: string, response: string, steps: readonly unknown[]): Promise<Workflow> => {
       const settings = { concurrency: 200, data_retention: { runs: 1_000_000, days: 30 } };
-      const body = { name: `killed, ${name}`, triggers: [trigger], steps, settings };
+      const body = { name: `killed, ${name}`, triggers: [{ type: 'http', response }], steps, settings };
       return (await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
     };
     const workflows = {
-      stepping: await make('stepping', { type: 'http' }, stepsOf(sink.url)),
-      replying: await make('replying', { type: 'http', response: 'custom' }, replyingOf(sink.url)),
-      looping: await make('looping', { type: 'http' }, loopingOf(sink.url)),
-      tool: await make('tool', { type: 'tool', name: TOOL, description: 'Posts twice' }, toolOf(sink.url)),
+      stepping: await make('stepping', 'default', stepsOf(sink.url)),
+      replying: await make('replying', 'custom', replyingOf(sink.url)),
+      looping: await make('looping', 'default', loopingOf(sink.url)),
     };
     const webhook = await api.createWebhook(receiver.url);
     receiver.trust(webhook.signing_key);
@@ -133,13 +124,6 @@ export class WorkflowKillScene {
           () => this.hit(),
         ),
       );
-    for (let n = 0; n < TOOL_CALLERS; n++)
-      this.tasks.push(
-        this.untilStopped(
-          () => this.sending,
-          () => this.tools.call(),
-        ),
-      );
     this.tasks.push(
       this.untilStopped(
         () => this.steering,
@@ -156,13 +140,13 @@ export class WorkflowKillScene {
 
   /** Begins one beside the load. */
   beginBulkReplay(): void {
-    this.bulk.begin((error) => void this.problems.push(String(error)));
+    const begun = this.bulk.begin().catch((error: unknown) => void this.problems.push(String(error)));
+    this.tasks.push(begun);
   }
 
-  /** Resolves once every call is answered, and every bulk replay and every run has ended, with the server up. */
+  /** Resolves once every bulk replay and every run has ended, with the server up. */
   async stop(): Promise<void> {
     this.sending = false;
-    await this.tools.ended();
     this.problems.push(...(await this.bulk.ended()));
     await eventually(
       'every run has ended',
@@ -190,13 +174,7 @@ export class WorkflowKillScene {
       if (replied !== undefined) this.outcomes.set(`${run.id} answer`, replied);
       this.problems.push(...problemsOfRun(run, sink, emits.get(run.id) ?? []), ...this.changesOf(run));
     }
-    const { tool } = this.workflows;
-    const ofTool = [...records.values()].filter(({ workflow_id: id }) => id === tool.id);
-    this.problems.push(
-      ...this.bulk.problemsOf(records.values()),
-      ...this.tools.problemsOf(ofTool),
-      ...this.repeatedItems(),
-    );
+    this.problems.push(...this.bulk.problemsOf(records.values()), ...this.repeatedItems());
     const effects = [...sink.effects.values()].flat();
     const executions = new Set(
       effects.map(({ run, step, runs, key, attempt }) => `${run} ${step} ${runs} ${key} ${attempt}`),
@@ -208,7 +186,6 @@ export class WorkflowKillScene {
       replies: this.replies.size,
       bulkReplays: this.bulk.count,
       replayed: [...records.values()].filter(({ replay_of: of }) => of !== null).length,
-      toolCalls: this.tools.count,
       items: effects.filter(({ item }) => item !== undefined).length,
       executions: effects.length,
       repeats: effects.length - executions.size,
