@@ -30,6 +30,8 @@ interface Progress {
 export class BulkReplays {
   private readonly begun: Begun[] = [];
   private readonly taken = new Set<string>();
+  /** Chosen in requests without an answer when the rounds ended, which may have begun a bulk replay or not. */
+  private readonly unanswered = new Set<string>();
 
   constructor(
     private readonly api: ApiClient,
@@ -64,6 +66,7 @@ export class BulkReplays {
     });
     if (matched === 'none') for (const id of chosen) this.taken.delete(id);
     else if (matched) this.begun.push({ ...matched, chosen });
+    else for (const id of chosen) this.unanswered.add(id);
   }
 
   /** Resolves with what went wrong once all of them have ended. */
@@ -86,13 +89,13 @@ export class BulkReplays {
     return problems;
   }
 
-  /** What is wrong with the replays of all chosen runs, of which there must be one each. */
+  /** What is wrong with the replays of all chosen runs, of which there must be one each where a request was answered. */
   problemsOf(records: Iterable<RunRecord>): readonly string[] {
     const replays = new Map<string, string[]>();
     for (const { id, replay_of: of } of records) if (of !== null) replays.set(of, [...(replays.get(of) ?? []), id]);
     return [
       ...[...this.taken]
-        .filter((id) => replays.get(id)?.length !== 1)
+        .filter((id) => replays.get(id)?.length !== 1 && (replays.has(id) || !this.unanswered.has(id)))
         .map((id) => `${id} was replayed as ${replays.get(id)?.join(', ') ?? 'no run'}`),
       ...[...replays.keys()].filter((id) => !this.taken.has(id)).map((id) => `${id} was replayed and not chosen`),
     ];
