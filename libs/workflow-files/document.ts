@@ -1,5 +1,5 @@
 import { locate, readYaml } from '#libs/expressions/child/yaml-text.js';
-import { type Path } from '#libs/workflows/domain/findings.js';
+import { type Path, pathOf } from '#libs/workflows/domain/findings.js';
 
 /** What is wrong at a place of a file. Line and column count from 1. */
 export interface PlacedFault {
@@ -39,16 +39,9 @@ export const readDocument = (text: string): ReadDocument => {
 export const placesIn = (text: string, paths: readonly Path[]): readonly (readonly [line: number, column: number])[] =>
   locate(text, paths);
 
-/** The path that `pathText` made a text of. A shortened key is no key of the document, so its place is that around it. */
-export const pathIn = (text: string): Path =>
-  [...text.matchAll(/\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g)].map(([, index, quoted, key = '']) => {
-    if (index !== undefined) return Number(index);
-    return quoted === undefined ? key : (JSON.parse(quoted) as string);
-  });
-
 /** The value at the text of a path. */
 export const valueAt = (document: unknown, text: string): unknown =>
-  pathIn(text).reduce<unknown>(
+  pathOf(text).reduce<unknown>(
     (value, part) =>
       typeof value === 'object' && value !== null && Object.hasOwn(value, part)
         ? (value as Record<string | number, unknown>)[part]

@@ -2,10 +2,10 @@ import path from 'node:path';
 import { type JsonObject } from '#libs/workflows/domain/check-shape.js';
 import { objectIn, textIn } from '#libs/workflows/domain/definition-rules.js';
 import { MAX_FILES_BYTES } from '#libs/workflows/domain/definition-shape.js';
-import { type Fault, pathText } from '#libs/workflows/domain/findings.js';
+import { type Fault, pathOf, pathText } from '#libs/workflows/domain/findings.js';
 import { checkOffline, namedFiles } from './check-definition.js';
 import { codeBehind, MAX_CODE_BYTES } from './code-files.js';
-import { pathIn, type PlacedFault, placesIn, readDocument } from './document.js';
+import { type PlacedFault, placesIn, readDocument } from './document.js';
 import { readFileIn, type WorkflowFolder, workflowFolders } from './folders.js';
 
 export const STATE_FILE = '.workflow.state';
@@ -163,7 +163,7 @@ export const placedAt = (
   placedIn(
     file,
     text,
-    faults.map((each) => ({ ...each, path: pathIn(each.path) })),
+    faults.map((each) => ({ ...each, path: pathOf(each.path) })),
   );
 
 const placedIn = (file: string, text: string, faults: readonly Fault[]): readonly FileFault[] => {

@@ -42,7 +42,7 @@ export const pathText = (path: Path): string =>
 
 const PARTS_OF_PATH = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g;
 
-/** The path that a text of `pathText` shows. */
+/** The path that `pathText` made a text of. A shortened key is no key of the document, so its place is that around it. */
 export const pathOf = (text: string): Path =>
   [...text.matchAll(PARTS_OF_PATH)].map(([part, index, quoted]) => {
     if (index !== undefined) return Number(index);
