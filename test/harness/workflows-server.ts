@@ -19,6 +19,9 @@ interface Answer {
   readonly body: object;
 }
 
+/** Fields of the answer of `GET /v1/users/me`. */
+export const USER = { id: 'u_1', username: 'ada', email: 'ada@example.com' };
+
 /** Keeps workflows as a server does, for tests of the command line without one. */
 export class WorkflowsServer {
   /** By the path that names them. */
@@ -77,7 +80,7 @@ export class WorkflowsServer {
     if (instead) return instead;
     if (route === 'POST /v1/workflows/validate') return { status: 200, body: { data: { valid: true } } };
     if (route.startsWith('GET /v1/workflows?')) return this.page(new URLSearchParams(path.replace(/^.*\?/, '')));
-    if (route === 'GET /v1/users/me') return { status: 200, body: { data: { orgs: [{ id: OWNER }] } } };
+    if (route === 'GET /v1/users/me') return { status: 200, body: { data: { ...USER, orgs: [{ id: OWNER }] } } };
     const before = this.stored.get(path);
     if (route.startsWith('PUT ')) return { status: 200, body: { data: shown(this.put(path, given, before)) } };
     if (!before) return { status: 404, body: { error: 'no such workflow', code: 'workflow_not_found' } };

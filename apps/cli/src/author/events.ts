@@ -6,8 +6,7 @@ import { type Fields, fieldText, isFields, jsonLine, textOf } from './json.js';
 import { readList } from './pages.js';
 import { withQuery } from './session.js';
 import { sourceNamed } from './sources.js';
-import { cut, harmless, type Line, type Part } from './text.js';
-import { momentOf } from './text.js';
+import { cut, harmless, type Line, momentOf, type Part } from './text.js';
 
 interface Options {
   readonly number?: string;

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { CommandFailure } from '../workflows/failure.js';
+import { isFields } from './json.js';
 
 export interface Profile {
   readonly url: string;
@@ -58,26 +59,23 @@ export const readProfiles = (file: string, warn: (text: string) => void): Profil
 const octal = (mode: number): string => `0${(mode & 0o777).toString(8)}`;
 
 const profilesIn = (value: unknown): Profiles => {
-  if (!isObject(value)) throw new Error('it must be an object');
+  if (!isFields(value)) throw new Error('it must be an object');
   const { current, profiles = {}, folders = {} } = value;
-  if (!isObject(profiles)) throw new Error('profiles must be an object');
+  if (!isFields(profiles)) throw new Error('profiles must be an object');
   const read = Object.entries(profiles).map(([name, each]) => [name, profileIn(name, each)] as const);
   return {
     current: typeof current === 'string' ? current : null,
     profiles: Object.fromEntries(read),
-    folders: isObject(folders) ? Object.fromEntries(Object.entries(folders).filter(isText)) : {},
+    folders: isFields(folders) ? Object.fromEntries(Object.entries(folders).filter(isText)) : {},
   };
 };
 
 const profileIn = (name: string, value: unknown): Profile => {
-  const { url, api_key: apiKey, workspace_id: workspaceId } = isObject(value) ? value : {};
+  const { url, api_key: apiKey, workspace_id: workspaceId } = isFields(value) ? value : {};
   if (typeof url === 'string' && URL.canParse(url) && typeof apiKey === 'string')
     return { url, apiKey, workspaceId: typeof workspaceId === 'string' ? workspaceId : null };
   throw new Error(`profile ${JSON.stringify(name)} must have url and api_key`);
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
 

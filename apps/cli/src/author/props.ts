@@ -71,7 +71,7 @@ const textOf = (name: string, value: string, { read, variable }: PropSources): s
   throw wrongUsage(`--prop ${name}: the variable ${value.slice('env:'.length)} is not set`);
 };
 
-/** Of this process. A file is read at most to the size of a request. */
+/** Of this process. */
 export const propSources = (
   env: Readonly<Record<string, string | undefined>>,
   inFile: Readonly<Record<string, string | undefined>>,

@@ -1,34 +1,28 @@
 import { existsSync } from 'node:fs';
 import { type Command } from 'commander';
 import { comparable, faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
+import { contextOf } from '../author/context.js';
+import { type Globals } from '../author/globals.js';
 import { harmless } from '../author/text.js';
 import { ask } from './api.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { checkOnServer, faultsIn, warningsIn } from './check-on-server.js';
-import { type Confirm, confirmHere } from './confirm.js';
 import { CommandFailure, wrongUsage } from './failure.js';
 import { type ListedWorkflow } from './list-workflows.js';
-import { deleteAll, managerOf, mustAgree, nameOf, superfluousOf } from './prune.js';
+import { type Confirm, deleteAll, managerOf, mustAgree, nameOf, superfluousOf } from './prune.js';
 import { findWorkflow, type FoundWorkflow, inWorkspace, workflowIn } from './find-workflow.js';
 import { finish, type Outcome, outcomeOf } from './outcome.js';
 import { type Given, givenHere, type Server, serverOf } from './server.js';
 import { actOnChanges } from './watch.js';
 import { invalidWorkflows, validFolder, warningLines, warningsBeside } from './valid-folder.js';
 
-export interface ApplyOptions {
+export interface ApplyOptions extends Globals {
   readonly strict?: boolean;
-  readonly json?: boolean;
-  readonly url?: string;
-  readonly profile?: string;
-  readonly workspace?: string;
   readonly set?: string;
   readonly dryRun?: boolean;
   readonly prune?: boolean;
   /** Tells only what changed, with `json` an object a line, because the command goes on. */
   readonly watch?: boolean;
-  readonly yes?: boolean;
-  /** False when nobody is to be asked. */
-  readonly input?: boolean;
 }
 
 export const registerApply = (workflows: Command): void => {
@@ -88,6 +82,12 @@ interface Pair {
   readonly found: FoundWorkflow | undefined;
   readonly state: State;
 }
+
+/** Undefined where the command must not or cannot ask. */
+const confirmHere = (options: ApplyOptions): Confirm | undefined => {
+  const { prompts } = contextOf(options);
+  return prompts && ((question) => prompts.confirm(question));
+};
 
 export const applied = (
   dir: string,

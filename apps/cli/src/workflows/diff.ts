@@ -1,16 +1,13 @@
 import { type Command } from 'commander';
 import { comparable, unifiedDiff } from '#libs/workflow-files/index.js';
+import { type Globals } from '../author/globals.js';
 import { findWorkflow } from './find-workflow.js';
 import { finish, type Outcome, outcomeOf } from './outcome.js';
 import { type Given, givenHere, serverOf } from './server.js';
 import { validFolder, warningLines, warningsBeside } from './valid-folder.js';
 
-export interface DiffOptions {
+export interface DiffOptions extends Globals {
   readonly strict?: boolean;
-  readonly json?: boolean;
-  readonly url?: string;
-  readonly profile?: string;
-  readonly workspace?: string;
 }
 
 export const registerDiff = (workflows: Command): void => {

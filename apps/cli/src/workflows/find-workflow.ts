@@ -1,4 +1,5 @@
 import { type WorkflowInFolder, type WorkflowOnServer } from '#libs/workflow-files/index.js';
+import { isFields } from '../author/json.js';
 import { ask } from './api.js';
 import { CommandFailure } from './failure.js';
 import { type Server } from './server.js';
@@ -50,15 +51,15 @@ const read = async (
 
 /** The workflow of an answer. */
 export const workflowIn = (server: Server, body: unknown): FoundWorkflow => {
-  const { data } = isObject(body) ? body : {};
-  const { id, active, owner_id: ownerId, managed_by: managedBy, revision, definition } = isObject(data) ? data : {};
+  const { data } = isFields(body) ? body : {};
+  const { id, active, owner_id: ownerId, managed_by: managedBy, revision, definition } = isFields(data) ? data : {};
   if (
     typeof id === 'string' &&
     typeof active === 'boolean' &&
     typeof ownerId === 'string' &&
     (typeof managedBy === 'string' || managedBy === null) &&
     typeof revision === 'number' &&
-    isObject(definition)
+    isFields(definition)
   )
     return { id, active, ownerId, managedBy, revision, definition };
   throw new CommandFailure({
@@ -67,6 +68,3 @@ export const workflowIn = (server: Server, body: unknown): FoundWorkflow => {
     message: `${server.url} did not answer with a workflow: check the address and the version of the server`,
   });
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { WORKFLOW_ID } from '#libs/workflow-files/index.js';
+import { type Fields, isFields } from '../author/json.js';
 import { ask } from './api.js';
 import { CommandFailure } from './failure.js';
 import { type Server } from './server.js';
@@ -55,8 +56,7 @@ const listedIn = (server: Server, value: unknown): ListedWorkflow => {
   throw unexpected(server);
 };
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? { ...value } : {};
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
 const unexpected = ({ url }: Server): CommandFailure =>
   new CommandFailure({

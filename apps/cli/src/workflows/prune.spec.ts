@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { WorkflowsServer } from '#test/harness/workflows-server.js';
+import { USER, WorkflowsServer } from '#test/harness/workflows-server.js';
 import { applied, type ApplyOptions } from './apply.js';
-import { type Confirm } from './confirm.js';
+import { type Confirm } from './prune.js';
 import { type Given } from './server.js';
 
 let dir = '';
@@ -131,7 +131,10 @@ describe('sluice workflows apply --prune', () => {
 
   it('must know the workspace', async () => {
     const orgs = (...of: readonly string[]) =>
-      server.refused.set('GET /v1/users/me', { status: 200, body: { data: { orgs: of.map((id) => ({ id })) } } });
+      server.refused.set('GET /v1/users/me', {
+        status: 200,
+        body: { data: { ...USER, orgs: of.map((id) => ({ id })) } },
+      });
     const gone = add('gone', 'files:default');
     orgs('o_1', 'o_2');
     const { exit, err } = await prune({ yes: true });

@@ -1,9 +1,13 @@
+import { readMe } from '../author/session.js';
+import { harmlessJson } from '../author/text.js';
 import { ask } from './api.js';
-import { type Confirm } from './confirm.js';
 import { CommandFailure } from './failure.js';
 import { type FoundWorkflow } from './find-workflow.js';
 import { type ListedWorkflow, listWorkflows } from './list-workflows.js';
 import { type Server } from './server.js';
+
+/** Puts a question to the person at the terminal. Resolves with whether the answer is yes. */
+export type Confirm = (question: string) => Promise<boolean>;
 
 /** `managed_by` of the workflows of a set. */
 export const managerOf = (set: string): string => `files:${set}`;
@@ -31,20 +35,13 @@ export const superfluousOf = async (
 /** The only workspace that can be meant. Another one may have a set of the same name. */
 const ownerOf = async (server: Server, found: readonly FoundWorkflow[]): Promise<string> => {
   const owners = new Set(found.map(({ ownerId }) => ownerId));
-  const [only, ...others] = owners.size > 0 ? owners : await workspacesOf(server);
+  const [only, ...others] = owners.size > 0 ? owners : (await readMe(server)).workspaces.map(({ id }) => id);
   if (only !== undefined && others.length === 0) return only;
   throw new CommandFailure({
     exit: 2,
     code: 'usage',
     message: 'name the workspace with --workspace: --prune deletes in one only, and more than one can be meant',
   });
-};
-
-const workspacesOf = async (server: Server): Promise<readonly string[]> => {
-  const { data } = (await ask(server, { method: 'GET', path: '/v1/users/me' })) as {
-    readonly data?: { readonly orgs?: readonly { readonly id: string }[] };
-  };
-  return (data?.orgs ?? []).map(({ id }) => id);
 };
 
 /** Rejects with CommandFailure when nobody agrees to the deletion. */
@@ -68,9 +65,9 @@ export const mustAgree = async (
   throw new CommandFailure({ exit: 2, code: 'usage', message: 'not confirmed. Nothing was changed' });
 };
 
-/** Names are those of others: a line of output shows them without what a terminal would obey. */
+/** Users choose names, so a line of output shows them without what a terminal would obey. */
 export const nameOf = ({ id, name }: Pick<ListedWorkflow, 'id' | 'name'>): string =>
-  `${id} ${JSON.stringify(name).replace(/[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?')}`;
+  `${id} ${harmlessJson(JSON.stringify(name))}`;
 
 /** Deletes in turn, and ends with the first failure. */
 export const deleteAll = async (

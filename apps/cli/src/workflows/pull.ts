@@ -12,6 +12,7 @@ import {
   type WorkflowInFolder,
   writeWhole,
 } from '#libs/workflow-files/index.js';
+import { type Globals } from '../author/globals.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { CommandFailure } from './failure.js';
 import { findById, type FoundWorkflow } from './find-workflow.js';
@@ -20,12 +21,8 @@ import { finish, type Outcome, outcomeOf } from './outcome.js';
 import { schemaToWrite } from './schema-to-write.js';
 import { type Given, givenHere, type Server, serverOf } from './server.js';
 
-export interface PullOptions {
+export interface PullOptions extends Globals {
   readonly force?: boolean;
-  readonly json?: boolean;
-  readonly url?: string;
-  readonly profile?: string;
-  readonly workspace?: string;
 }
 
 export const registerPull = (workflows: Command): void => {
@@ -52,7 +49,8 @@ export const pulled = (
     const server = serverOf(given, { url, profile });
     const { workflows, left } = await deployedOf(server, workspace);
     const known = new Set(workflows.map(({ id }) => id));
-    const planned = await inOrder(workflows, (workflow) =>
+    // One after another, because each reads files.
+    const planned = await mapAtOnce(workflows, 1, (workflow) =>
       planOf(server, dir, { workflow, here: sameOf(workflow, here, known), workspace }),
     );
     mustNotDiffer(planned, force);
@@ -93,7 +91,7 @@ const deployedOf = async (
     ({ id }) => findById(server, id, workspace),
   );
   return {
-    // One may have been deleted meanwhile.
+    // One may have been deleted since.
     workflows: found.filter((each) => each !== undefined),
     left: listed.filter(({ isDeployed }) => !isDeployed),
   };
@@ -156,10 +154,6 @@ const isEqual = (here: WorkflowInFolder, workflow: FoundWorkflow): boolean => {
   const texts = comparable(here, workflow);
   return texts.here === texts.there;
 };
-
-/** One after another, because each reads files. */
-const inOrder = <T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<readonly R[]> =>
-  mapAtOnce(items, 1, act);
 
 const mustNotDiffer = (planned: readonly Planned[], force: boolean): void => {
   const files = planned.flatMap(({ differing }) => differing);

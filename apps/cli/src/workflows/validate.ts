@@ -1,5 +1,6 @@
 import { type Command } from 'commander';
 import { type FileFault, type WorkflowInFolder } from '#libs/workflow-files/index.js';
+import { type Globals } from '../author/globals.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { type CheckedOnServer, checkOnServer } from './check-on-server.js';
 import { findWorkflow } from './find-workflow.js';
@@ -7,13 +8,9 @@ import { finish, type Outcome, outcomeOf } from './outcome.js';
 import { type Given, givenHere, serverOf } from './server.js';
 import { invalidWorkflows, validFolder, warningLines, warningsBeside } from './valid-folder.js';
 
-export interface ValidateOptions {
+export interface ValidateOptions extends Globals {
   readonly strict?: boolean;
-  readonly json?: boolean;
   readonly server?: boolean;
-  readonly url?: string;
-  readonly profile?: string;
-  readonly workspace?: string;
 }
 
 export const registerValidate = (workflows: Command): void => {
