@@ -53,7 +53,8 @@ const entriesOf = async (folder: string): Promise<readonly Dirent[]> => {
 /** A link counts, so that its author is told about it. */
 const isFile = (entry: Dirent): boolean => entry.isFile() || entry.isSymbolicLink();
 
-const isSkipped = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
+/** Whether a folder with this name is left out. */
+export const isSkipped = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
 
 export type ReadFile =
   | { readonly kind: 'text'; readonly text: string }

@@ -127,16 +127,18 @@ const logout = async (context: Context): Promise<Told> => {
   const known = profiles.read();
   const name = globals.profile ?? io.given('SLUICE_PROFILE')?.value ?? known.current;
   if (name === null) throw wrongUsage('no profile is kept here: nothing to log out of');
-  const kept = Object.hasOwn(known.profiles, name) ? known.profiles[name] : undefined;
-  if (kept === undefined) throw noProfile(name, Object.keys(known.profiles));
-  const { apiKey: key } = await keyOf(kept);
-  const { [name]: _, ...others } = profiles.read().profiles;
-  profiles.write({ ...known, current: known.current === name ? null : known.current, profiles: others });
+  const profile = Object.hasOwn(known.profiles, name) ? known.profiles[name] : undefined;
+  if (profile === undefined) throw noProfile(name, Object.keys(known.profiles));
+  const { apiKey: key } = await keyOf(profile);
+  // Read again, because a login may have ended since.
+  const { current, profiles: kept, folders } = profiles.read();
+  const { [name]: _, ...others } = kept;
+  profiles.write({ current: current === name ? null : current, profiles: others, folders });
   const end =
     key === null ? 'Its key could not be read from there.' : `Its key is valid until "sluice keys revoke ${key.id}".`;
   return {
-    data: { url: kept.url, profile: name, api_key: key },
-    lines: [`Logged out of ${kept.url}, profile ${name}. ${end}`],
+    data: { url: profile.url, profile: name, api_key: key },
+    lines: [`Logged out of ${profile.url}, profile ${name}. ${end}`],
   };
 };
 

@@ -1,5 +1,8 @@
+import { type Stats } from 'node:fs';
+import { basename, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { watch } from 'chokidar';
+import { isSkipped } from '#libs/workflow-files/index.js';
 import { type Outcome } from './outcome.js';
 
 export interface Watching {
@@ -50,8 +53,8 @@ export const actOnChanges = async (
   }
 };
 
-/** Folders that hold no workflow, and may hold very many files. */
+/** Folders that are not read either. They may hold very many files. */
 const isOfNoWorkflow =
   (dir: string) =>
-  (path: string): boolean =>
-    path.startsWith(dir) && /(?:^|[/\\])(?:node_modules|\.git)(?:$|[/\\])/.test(path.slice(dir.length));
+  (path: string, stats?: Stats): boolean =>
+    stats?.isDirectory() === true && relative(dir, path) !== '' && isSkipped(basename(path));
