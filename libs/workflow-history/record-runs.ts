@@ -11,6 +11,8 @@ import { keepsNone, RunRetention, type RetentionPorts } from './clean-up/run-ret
 export const RUN_HISTORY_GROUP = 'projector.run_history';
 
 const MAX_BATCH = 256;
+/** Most runs end soon after they start, and then both are one write. */
+const LINGER_MS = 20;
 
 export interface RecordedRuns {
   /** Number of changes of runs that are not yet in the history. */
@@ -43,8 +45,8 @@ export const recordsInto = async (
 
 /**
  * Writes what happens to runs from the log into the history, in each process for its share of the lanes, and removes the
- * ended runs that are not kept. The history
- * passes over what it has, so a lane may have two owners for a moment, and a crash repeats what was not acknowledged.
+ * ended runs that are not kept. The history passes over what it has, so a lane may have two owners for a moment, and a
+ * crash repeats what was not acknowledged.
  */
 export const recordRuns = async (
   deps: RetentionPorts & { readonly log: StreamLog; readonly runHistory: RunHistory },
@@ -74,6 +76,7 @@ export const recordRuns = async (
     topics: { prefix: RUNS },
     maxBatch: MAX_BATCH,
     maxUnacked: 2 * MAX_BATCH,
+    lingerMs: LINGER_MS,
     handler,
   });
   return {

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { pause } from '#libs/async/pause.js';
 import { type Caller } from '#libs/http/callers.js';
 import { workflowInPath } from '#libs/http/workflow-in-path.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
@@ -16,6 +17,9 @@ import {
 import { type ListedRun, type RunHistory } from './run-history.js';
 import { type Shown } from './run-reply.js';
 
+/** Pauses before further looks at a run that is not there: the history has a run a moment after its caller knows the id. */
+const LOOK_AGAIN_MS = [40, 160] as const;
+
 /** Finds runs of the caller's workspaces, and what records show of their workflows. */
 @Injectable()
 export class ShownRuns {
@@ -31,11 +35,21 @@ export class ShownRuns {
 
   /** Throws run.not_found, also for a run of another workspace or of a deleted workflow. */
   async find(id: string, caller: Caller, how: 'find' | 'whole'): Promise<ListedRun> {
-    const found = isIdOf('run', id) ? await this.history[how](id) : undefined;
+    const found = isIdOf('run', id) ? await this.look(id, how) : undefined;
     if (found && caller.workspaceIds.includes(found.workspaceId) && this.workflows.find(found.workflowId)) return found;
     throw new DomainError('run.not_found', `there is no run ${shownId(id)}${otherKindHint(id, 'run')}`, {
       id: shownId(id),
     });
+  }
+
+  private async look(id: string, how: 'find' | 'whole'): Promise<ListedRun | undefined> {
+    let found = await this.history[how](id);
+    for (const ms of LOOK_AGAIN_MS) {
+      if (found) break;
+      await pause(ms);
+      found = await this.history[how](id);
+    }
+    return found;
   }
 
   /** What lists show beside each run. Runs of deleted workflows, which will be removed, are left out. */

@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type RunFilter } from '#libs/workflow-history/run-history.js';
-import { changesOf } from '#libs/workflow-runs/testing/run-changes.js';
-import { start, succeed } from '#libs/workflow-runs/testing/run-samples.js';
 import { enginesForEach } from '../testing/engines-for-each.js';
 import { Database } from '../writer/sqlite-driver.js';
 import { pageSql, type Sql, totalSql } from './history-pages.js';
@@ -64,24 +62,8 @@ describe('a list of runs', () => {
 });
 
 // docs/adr/0049-routing-at-the-commit.md
-describe('a change of a run', () => {
+describe('the state of a run', () => {
   afterEach(() => void jest.useRealTimers());
-  const [arrived, started, stepped, ended] = changesOf({ id: 'run_1' }, start(1), succeed(2, 1), succeed(3, 2));
-
-  it('is written at once with a new status, and else with the next write', async () => {
-    const { runHistory, journal, stats } = await installation.open();
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
-    await runHistory.apply([arrived, started].flatMap((change) => change ?? []));
-    const before = stats().commits;
-    const applied = runHistory.apply([stepped].flatMap((change) => change ?? []));
-    for (let n = 0; n < 100; n++) await turn();
-    expect(stats().commits).toBe(before);
-    await journal.commit({ executable: 'p_1', expectedVersion: 0, head: '', parts: {}, inbox: [], records: [] });
-    await applied;
-    expect(stats().commits).toBe(before + 1);
-    await runHistory.apply([ended].flatMap((change) => change ?? []));
-    expect((await runHistory.find('run_1'))?.version).toBe(4);
-  });
 
   it('waits for the next write when its run is dropped', async () => {
     const { journal, stats } = await installation.open();

@@ -46,8 +46,6 @@ interface StoredRow extends Row {
 const IDS_PAGE = 1_000;
 /** Characters of one write. Larger runs are written alone. */
 const WRITE_CHARS = 1 << 20;
-/** How long a change of a run whose status stays waits for another write, such as the outcome of the next step. */
-const LINGER_MS = 20;
 
 /** RunHistory in data.db: a row for each run, its texts beside it, and a full-text index of its words. */
 export class EmbeddedRunHistory implements RunHistory {
@@ -58,13 +56,12 @@ export class EmbeddedRunHistory implements RunHistory {
 
   apply(changes: readonly RunChange[]): Promise<void> {
     const stored = async (ids: readonly string[]): Promise<ReadonlyMap<string, RecordedRun>> => this.stored(ids);
-    const lingerMs = changes.some(changesStatus) ? 0 : LINGER_MS;
-    return applyChanges({ stored, write: (writes) => this.write(writes, lingerMs) }, changes);
+    return applyChanges({ stored, write: (writes) => this.write(writes) }, changes);
   }
 
   async applySends(outcomes: readonly SendOutcome[]): Promise<void> {
     if (outcomes.length === 0) return;
-    await this.writer.submit('history_sends', outcomes.map(sentText), { lingerMs: LINGER_MS });
+    await this.writer.submit('history_sends', outcomes.map(sentText));
   }
 
   async page(query: RunQuery): Promise<RunPage> {
@@ -171,7 +168,7 @@ export class EmbeddedRunHistory implements RunHistory {
     );
   }
 
-  private async write(writes: readonly RunWrite[], lingerMs: number): Promise<readonly string[]> {
+  private async write(writes: readonly RunWrite[]): Promise<readonly string[]> {
     const overtaken: string[] = [];
     for (let from = 0; from < writes.length;) {
       const some: HistoryWrite[] = [];
@@ -181,14 +178,11 @@ export class EmbeddedRunHistory implements RunHistory {
         chars += charsOf(write);
         some.push(write);
       }
-      overtaken.push(...(await this.writer.submit('history_put', some, { bytes: chars, lingerMs })));
+      overtaken.push(...(await this.writer.submit('history_put', some, { bytes: chars })));
     }
     return overtaken;
   }
 }
-
-/** Callers wait for a run to be there, to wait, or to end. */
-const changesStatus = ({ origin }: RunChange): boolean => origin !== undefined;
 
 const stateOf = ({ head, origin, end_text: end }: Row, texts: RunState['parts'] = {}): RunState => ({
   head: JSON.parse(head) as RunHead,
