@@ -89,6 +89,8 @@ const rooms = {
   ],
   delivery: ['due', 'kernel', 'stream-log'],
   mail: ['due', 'kernel', 'stream-log'],
+  // Runs components for the tests of authors.
+  'test-kit': ['component-model', 'data-stores', 'ingress', 'kernel', 'runner', 'sandbox', 'scheduling', 'sources'],
   // Adapters of the ports that the above declare.
   engines: [
     'component-model',
@@ -217,10 +219,31 @@ module.exports = {
       to: { path: '^(dist/)?libs/runner/(source|workflow)/' },
     },
     {
+      name: 'the-outcome-of-a-run-knows-no-runner',
+      severity: 'error',
+      from: { path: '^libs/runner/outcome/', pathNot: tests },
+      to: { path: '^libs/runner/', pathNot: '^libs/runner/outcome/' },
+    },
+    {
+      name: 'the-test-kit-uses-parts-of-the-server-that-are-pure',
+      severity: 'error',
+      from: { path: '^libs/test-kit/', pathNot: tests },
+      to: {
+        path: '^(dist/)?libs/(data-stores|ingress|runner|scheduling|sources)/',
+        pathNot: [
+          '^(dist/)?libs/data-stores/(data-store-access|in-memory-records)\\.',
+          '^(dist/)?libs/ingress/endpoint-event\\.',
+          '^(dist/)?libs/runner/(outcome/|prop-binder\\.)',
+          '^(dist/)?libs/scheduling/(next-tick|tick-event)\\.',
+          '^(dist/)?libs/sources/(domain/(bound-value|props)|published)\\.',
+        ],
+      },
+    },
+    {
       name: 'no-nest-in-the-core',
       severity: 'error',
       from: {
-        path: '^libs/(kernel|component-model|stream-log|sandbox|expressions|workflow-runs|runner|routing|delivery|ingress|scheduling|engines|egress)/|/domain/|/read-models/',
+        path: '^libs/(kernel|component-model|stream-log|sandbox|expressions|workflow-runs|runner|routing|delivery|ingress|scheduling|engines|egress|test-kit)/|/domain/|/read-models/',
         pathNot: tests,
       },
       to: { path: '(^|/)node_modules/@nestjs/|^@nestjs/' },

@@ -3,7 +3,7 @@ import { type ComponentCalls } from '#libs/components/index.js';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type InstallPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
-import { textsIn } from '#libs/runner/prop-secrets.js';
+import { textsIn } from '#libs/runner/outcome/prop-secrets.js';
 import { type ComponentCaller, parseProps, type BoundProp } from '#libs/sandbox/index.js';
 import { ProtocolBreach } from '#libs/framing/records.js';
 import { accountIdOf } from '#libs/sources/published.js';

@@ -20,7 +20,7 @@ import {
   RunsMemory,
   SandboxPool,
 } from '#libs/sandbox/index.js';
-import { SecretMask } from '#libs/runner/secret-mask.js';
+import { SecretMask } from '#libs/runner/outcome/secret-mask.js';
 import { type PackageStore } from '#libs/packages/package-store.js';
 import { levelFor } from '#libs/hosting/isolation.js';
 import { openEgress } from './egress.js';

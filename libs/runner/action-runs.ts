@@ -8,7 +8,7 @@ import { type ComponentCaller, userError } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type InstallPackages } from './packages-beside.js';
 import { faultFields } from './fault-fields.js';
-import { secretsOf } from './prop-secrets.js';
+import { secretsOf } from './outcome/prop-secrets.js';
 import { type PropBinder, type RunnerLogger } from './runner-ports.js';
 
 export interface ActionRunsDependencies {

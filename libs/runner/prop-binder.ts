@@ -24,7 +24,7 @@ type Binders = {
 
 /** Binds a definition's props: values, secrets from the vault, endpoints with their public URL, timers, db, apps. */
 export const propBinder = (
-  vault: Vault,
+  vault: Pick<Vault, 'get'>,
   endpointUrl: (key: string) => string,
   /** Unwraps a value that was stored with its label. */
   boundValue: (planned: ValueProp) => unknown,

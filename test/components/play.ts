@@ -1,6 +1,6 @@
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { endpointEvent } from '#libs/ingress/endpoint-event.js';
-import { type DedupeCache } from '#libs/runner/source/source-state.js';
+import { type DedupeCache } from '#libs/runner/outcome/dedupe-cache.js';
 import { runResult } from '#libs/runner/source/run-result.js';
 import { replyOf, type RunOutcome, type Sandbox } from '#libs/sandbox/index.js';
 import { bodyRangeOf, wholeEvent } from '#libs/component-model/http-event.js';

@@ -79,7 +79,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Shown>> = {
   'late-work': ['libs/sandbox/host/late-work.int-spec.ts', 'comes once a run and kind'],
   'log-error': ['test/e2e/emits.e2e-spec.ts', 'keeps emits from before a throw, and puts the error on $errors'],
   'error-load': ['libs/runner/source/source-runner.load.spec.ts', 'fails each run of a bundle that cannot be loaded'],
-  'secret-masking': ['libs/runner/secret-mask.spec.ts', 'covers a secret in plain text, JSON and URLs'],
+  'secret-masking': ['libs/runner/outcome/secret-mask.spec.ts', 'covers a secret in plain text, JSON and URLs'],
   'isolation-process': ['libs/sandbox/jail/attacks.int-spec.ts', 'cannot see the environment of the server'],
   'isolation-auto': ['libs/sandbox/jail/detect.spec.ts', 'is the strongest that runs'],
   'isolation-hostile-output': ['test/attacks/fuzz-child.e2e-spec.ts', 'end only its own runs'],

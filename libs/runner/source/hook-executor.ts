@@ -4,7 +4,7 @@ import { type SourceDefinition } from '#libs/sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
 import { type Invocation, timeOf } from '../invocation.js';
 import { type RunCommitter } from './run-committer.js';
-import { warnedOfHookReply } from './reply-warnings.js';
+import { warnedOfHookReply } from '../outcome/reply-warnings.js';
 import { executionOf, type Execution } from './run-result.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { type SourceProcess } from './source-process.js';

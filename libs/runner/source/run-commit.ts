@@ -2,16 +2,18 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { type Decision, type Input } from '../executable.js';
-import { DbDraft } from '../db-draft.js';
+import { DbDraft } from '../outcome/db-draft.js';
+import { applyDb, withoutDb } from '../outcome/refused-db.js';
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
-import { withinDelayedLimits } from './delayed-limit.js';
+import { withinDelayedLimits } from '../outcome/delayed-limit.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type RunnerMetrics } from '../runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
 import { type Execution, runResult } from './run-result.js';
-import { type DedupeCache, partsOf, type SourceState } from './source-state.js';
+import { type DedupeCache } from '../outcome/dedupe-cache.js';
+import { partsOf, type SourceState } from './source-state.js';
 import { type CommitRoutes, isEmit } from '../source-routing.js';
 
 /** A finished execution, or an arrival that is done without an execution. */
@@ -74,7 +76,7 @@ export const decideRuns = async (
   for (const finished of batch) {
     const { execution, outcome: left } = finished;
     if (!left) continue;
-    const error = cut === 'nothing' ? dbFault(db.apply(left.dbChanges)) : tooLarge(cut, reason);
+    const error = cut === 'nothing' ? applyDb(db, left.dbChanges) : tooLarge(cut, reason);
     let outcome = left;
     if (error) {
       outcome = withoutDb(cut === 'output' ? { ...left, emits: [], logs: [] } : left, error);
@@ -123,11 +125,6 @@ const allRemoved = <T>(stored: Readonly<Record<string, T>>): Changes<T> => {
   return removed;
 };
 
-const dbFault = (fault: string | undefined): UserError | undefined =>
-  fault === undefined
-    ? undefined
-    : userError('DbLimitExceeded', `this run's changes to $.service.db are refused: ${fault}`);
-
 const LOST: Readonly<Record<Exclude<Cut, 'nothing'>, string>> = {
   db: 'its changes to $.service.db are refused',
   dedupe: 'its changes to $.service.db are refused, and the ids that deduplication remembered are forgotten',
@@ -136,11 +133,3 @@ const LOST: Readonly<Record<Exclude<Cut, 'nothing'>, string>> = {
 
 const tooLarge = (cut: Exclude<Cut, 'nothing'>, reason: string): UserError =>
   userError('StateLimitExceeded', `what this run leaves cannot be stored, so ${LOST[cut]}: ${reason}`);
-
-/** Replaces the db changes by an error, and keeps emits and log lines. */
-const withoutDb = (outcome: RunOutcome, error: UserError): RunOutcome => ({
-  ...outcome,
-  status: outcome.status === 'ok' ? 'threw' : outcome.status,
-  error,
-  dbChanges: {},
-});

@@ -6,7 +6,7 @@ import { type Invocation, timeOf } from '../invocation.js';
 import { type Finished } from './run-commit.js';
 import { delayedOutcome } from './platform-outcomes.js';
 import { type RunCommitter } from './run-committer.js';
-import { warnedOfReply } from './reply-warnings.js';
+import { warnedOfReply } from '../outcome/reply-warnings.js';
 import { executionOf, noEvent } from './run-result.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { type SourceProcess } from './source-process.js';

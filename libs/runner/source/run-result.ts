@@ -1,14 +1,12 @@
 import { type DelayHeaders, type EmitHeaders, type EventParts, type RecordOf } from '#libs/stream-log/envelopes.js';
 import { DELAYED_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '#libs/component-model/channels.js';
 import { bytesAbove, RECORD_BYTES } from '#libs/stream-log/record-limits.js';
-import { dictionary } from '#libs/kernel/dictionary.js';
-import { channelsToForget, DEDUPE_LIMITS } from './dedupe-memory.js';
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
-import { dedupe } from './dedupe.js';
+import { dedupedOutput } from '../outcome/deduped-output.js';
 import { emitIds } from '#libs/stream-log/emit-ids.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { faultId } from '#libs/stream-log/fault-ids.js';
-import { type DedupeCache } from './source-state.js';
+import { type DedupeCache } from '../outcome/dedupe-cache.js';
 import { type EmitRecord } from '../source-routing.js';
 import { causesOf, type EmitCall, type LogLine, type UserError } from '#libs/component-model/run-output.js';
 import { type HookName } from '#libs/component-model/hooks.js';
@@ -76,22 +74,17 @@ export interface RunResultContext {
  * its log lines, and its error (docs/reference/component-model.md#log-order). Pure, except that it advances event ids.
  */
 export const runResult = (execution: Execution, outcome: RunOutcome, context: RunResultContext): RunResult => {
-  // 1. Sort the emits, oldest first. Those without `ts` count as now and keep their order.
-  const sorted = execution.emits ? inOrderOfTs(outcome.emits, outcome.endedAt) : [];
-  const deduped =
-    execution.test === true || execution.released !== undefined ? { ...context, strategy: null } : context;
-  const { passed, changed, caches, duplicates, warnings } = dedupeByChannel(sorted, deduped);
+  // 1. Sort and deduplicate the emits, and collect the log lines.
+  const isTaken = execution.test === true || execution.released !== undefined;
+  const emits = execution.emits ? outcome.emits : [];
+  const { logs, endedAt } = outcome;
+  const { strategy, caches } = context;
+  const output = dedupedOutput({ emits, logs, endedAt }, { strategy: isTaken ? null : strategy, caches });
 
-  // 2. Collect the log lines, and the platform's notes on deduplication.
-  const notes = [...warnings, ...(duplicates > 0 ? [`${duplicates} duplicate event(s) dropped`] : [])];
-  const lines: readonly LogLine[] =
-    notes.length === 0
-      ? outcome.logs
-      : [...outcome.logs, ...notes.map((msg) => ({ k: 'dedupe', ts: outcome.endedAt, msg }))];
-
-  // 3. Add the error, in short on $logs and in full on $errors.
+  // 2. Add the error, in short on $logs and in full on $errors.
+  const { passed, lines, changed, duplicates } = output;
   const records = recordsOf(execution, outcome, passed, lines, context);
-  return { records, dedupe: changed, caches, emitted: passed.length, duplicates };
+  return { records, dedupe: changed, caches: output.caches, emitted: passed.length, duplicates };
 };
 
 function* recordsOf(
@@ -142,55 +135,6 @@ function* recordsOf(
   yield record(LOGS_CHANNEL, JSON.stringify({ k: 'error', ts: endedAt, err: { name, message, stack } }));
   yield record(ERRORS_CHANNEL, errorEvent(execution, error, endedAt), { fault: faultId(name, message) });
 }
-
-const inOrderOfTs = (emits: readonly EmitCall[], now: number): readonly EmitCall[] =>
-  emits.some((emit) => emit.ts !== undefined) ? [...emits].sort((a, b) => (a.ts ?? now) - (b.ts ?? now)) : emits;
-
-interface Deduped {
-  readonly passed: readonly EmitCall[];
-  readonly changed: Readonly<Record<string, DedupeCache | null>>;
-  readonly caches: Readonly<Record<string, DedupeCache>>;
-  readonly duplicates: number;
-  readonly warnings: readonly string[];
-}
-
-const dedupeByChannel = (emits: readonly EmitCall[], { strategy, caches }: RunResultContext): Deduped => {
-  if (strategy === null || emits.length === 0)
-    return { passed: emits, changed: {}, caches, duplicates: 0, warnings: [] };
-  const channels = new Map<string, EmitCall[]>();
-  for (const emit of emits) {
-    const list = channels.get(emit.channel);
-    if (list) list.push(emit);
-    else channels.set(emit.channel, [emit]);
-  }
-  const kept = new Set<EmitCall>();
-  const changed = dictionary<DedupeCache | null>();
-  const after = dictionary(caches);
-  const warnings: string[] = [];
-  let duplicates = 0;
-  for (const [channel, list] of channels) {
-    const result = dedupe(strategy, after[channel], list);
-    for (const emit of result.passed) kept.add(emit);
-    if (result.cache) {
-      // Moves the channel to the end, because the channels at the front are forgotten first.
-      delete after[channel];
-      after[channel] = result.cache;
-      changed[channel] = result.cache;
-    }
-    duplicates += result.duplicates;
-    warnings.push(...result.warnings);
-  }
-  const forgotten = channelsToForget(after);
-  for (const channel of forgotten) {
-    delete after[channel];
-    changed[channel] = null;
-  }
-  if (forgotten.length > 0)
-    warnings.push(
-      `the ids of ${forgotten.length} channel(s) were forgotten: a source remembers at most ${DEDUPE_LIMITS.channels} channels and ${DEDUPE_LIMITS.bytes} bytes`,
-    );
-  return { passed: emits.filter((emit) => kept.has(emit)), changed, caches: after, duplicates, warnings };
-};
 
 const partsOf = ({ id, summary, ts }: EmitCall, test?: true): EventParts => ({
   // JSON keeps the type of the id: a number stays a number in `metadata.id`.

@@ -1,10 +1,5 @@
 import { dictionary } from '#libs/kernel/dictionary.js';
-
-/** Dedupe cache of one channel (docs/reference/component-model.md#dedupe-scope). */
-export type DedupeCache =
-  | { readonly strategy: 'unique'; readonly ids: readonly string[] }
-  | { readonly strategy: 'greatest'; readonly max: number }
-  | { readonly strategy: 'last'; readonly id: string };
+import { type DedupeCache } from '../outcome/dedupe-cache.js';
 
 /** State of a source from run to run, besides its place in the lane. */
 export interface SourceState {

@@ -8,7 +8,7 @@ import { placeOfSend } from '#libs/workflow-runs/loop-state.js';
 import { type RunPlan } from '#libs/workflow-runs/run-plan.js';
 import { type RunState, evolveRun, exists, hasEnded, initialRun } from '#libs/workflow-runs/run-state.js';
 import { DB_CHANGES, type DbMark, runOf } from '#libs/workflow-runs/stored-run.js';
-import { type DbChanges } from '../db-draft.js';
+import { type DbChanges } from '../outcome/db-draft.js';
 import { type RunJournal } from '../run-journal.js';
 
 /** A run as it is stored. */

@@ -13,9 +13,9 @@ import { RECORD_BYTES } from '#libs/stream-log/record-limits.js';
 import { NO_RESULT } from '#libs/workflow-runs/finish-step.js';
 import { type StepResult } from '#libs/workflow-runs/run-inputs.js';
 import { type InstallPackages } from '../packages-beside.js';
-import { secretsOf } from '../prop-secrets.js';
+import { secretsOf } from '../outcome/prop-secrets.js';
 import { type PropBinder } from '../runner-ports.js';
-import { SecretMask } from '../secret-mask.js';
+import { SecretMask } from '../outcome/secret-mask.js';
 import { LineBatches } from './line-batches.js';
 import { type StepCalls, type StepEnd, type StepRequest } from './workflow-ports.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type DbChanges } from '../db-draft.js';
+import { type DbChanges } from '../outcome/db-draft.js';
 import { WorkflowInstallation, failed, step, succeeded, until } from './testing/workflow-world.js';
 import { readStepDb } from './step-dbs.js';
 

@@ -5,7 +5,7 @@
  */
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { DB_CHANGES, type DbMark, headOf } from '#libs/workflow-runs/stored-run.js';
-import { type DbChanges, DbDraft } from '../db-draft.js';
+import { type DbChanges, DbDraft } from '../outcome/db-draft.js';
 import { type RunCommit, type RunJournal } from '../run-journal.js';
 
 /** Ids of steps precede this, and those of runs follow it. */

@@ -6,7 +6,7 @@ import { limitError } from '#libs/workflow-runs/run-limits.js';
 import { exists, initialRun, originOf } from '#libs/workflow-runs/run-state.js';
 import { changedParts } from '#libs/workflow-runs/run-parts.js';
 import { DB_CHANGES, headText } from '#libs/workflow-runs/stored-run.js';
-import { type DbChanges } from '../db-draft.js';
+import { type DbChanges } from '../outcome/db-draft.js';
 import { type Cut, type Decision, type Executable } from '../executable.js';
 import { type RunCommit } from '../run-journal.js';
 import { type BookedRun, type RunBook, RunDraft } from './run-book.js';

@@ -4,7 +4,7 @@ import { type Actor } from '#libs/kernel/events.js';
 import { runIdOf } from '#libs/stream-log/invocations.js';
 import { type RunOrigin } from '#libs/workflow-runs/run-facts.js';
 import { type InputOf, type RunInput } from '#libs/workflow-runs/run-inputs.js';
-import { type DbChanges } from '../db-draft.js';
+import { type DbChanges } from '../outcome/db-draft.js';
 import { type Input } from '../executable.js';
 import { type Arriving, type Invocation, timeOf } from '../invocation.js';
 import { replayArrival } from './replay-record.js';

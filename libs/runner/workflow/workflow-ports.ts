@@ -13,7 +13,7 @@ import {
   type RunnableWorkflow as Workflow,
   type WorkflowSettings,
 } from '#libs/workflows/published.js';
-import { type DbChanges } from '../db-draft.js';
+import { type DbChanges } from '../outcome/db-draft.js';
 import { type HostDeaths } from '../host-deaths.js';
 import { type RunJournal } from '../run-journal.js';
 import { type OnLines } from './line-batches.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { BSON } from 'mongodb';
-import { DEDUPE_LIMITS } from '#libs/runner/source/dedupe-memory.js';
+import { DEDUPE_LIMITS } from '#libs/runner/outcome/dedupe-memory.js';
 import { MOST_ABOVE } from '#libs/runner/lane-tracker.js';
 import { headOf } from '#libs/runner/lane-state.js';
 import { type RunCommit } from '#libs/runner/run-journal.js';

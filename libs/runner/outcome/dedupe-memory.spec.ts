@@ -3,9 +3,9 @@ import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { dedupe } from './dedupe.js';
 import { channelsToForget, DEDUPE_LIMITS, rememberedId } from './dedupe-memory.js';
 import { EventIds } from '#libs/stream-log/event-ids.js';
-import { type DedupeCache } from './source-state.js';
-import { noEvent, runResult } from './run-result.js';
-import { ok } from './testing/fake-sandbox.js';
+import { type DedupeCache } from './dedupe-cache.js';
+import { noEvent, runResult } from '../source/run-result.js';
+import { ok } from '../source/testing/fake-sandbox.js';
 
 const long = (n: number): string => `${n}-${'i'.repeat(8_000)}`;
 const bytesOf = (caches: Readonly<Record<string, DedupeCache>>): number =>

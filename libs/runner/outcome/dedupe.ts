@@ -1,6 +1,6 @@
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { rememberedId } from './dedupe-memory.js';
-import { type DedupeCache } from './source-state.js';
+import { type DedupeCache } from './dedupe-cache.js';
 
 /** Number of ids that the `unique` strategy remembers per channel (docs/reference/limits.md#dedupe-unique). */
 export const UNIQUE_CACHE_IDS = 100;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SecretMask } from './secret-mask.js';
-import { ok } from './source/testing/fake-sandbox.js';
+import { ok } from '../source/testing/fake-sandbox.js';
 
 describe('a mask of secrets', () => {
   const mask = new SecretMask(['s3cret', 's3cret-longer', 'a"b&c', 'abc', '1234']);

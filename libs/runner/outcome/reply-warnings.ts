@@ -4,13 +4,16 @@ import { SAMPLE_EMIT, type ProcessCall } from '#libs/component-model/hooks.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 
+/** What an invocation says about the reply to it. */
+type AnsweredHeaders = Pick<InvocationHeaders, 'kind' | 'respond' | 'confined'>;
+
 const CALL = 'this.<prop>.respond({ status, headers, body })';
 
 /**
  * Adds a line for `$logs` when a run owed a reply and did not send one, or when the server leaves out a part of the
  * reply (docs/reference/component-model.md#warning-replies). Each run adds at most one line, of bounded length.
  */
-export const warnedOfReply = (outcome: RunOutcome, { kind, respond, confined }: InvocationHeaders): RunOutcome => {
+export const warnedOfReply = (outcome: RunOutcome, { kind, respond, confined }: AnsweredHeaders): RunOutcome => {
   if (outcome.response) {
     if (kind !== 'http') return warned(outcome, nobodyWaits(`a run of kind "${kind}"`));
     if (respond === '') return warned(outcome, ANSWERED_BEFORE);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type DedupeCache } from './source-state.js';
+import { type DedupeCache } from './dedupe-cache.js';
 
 /** Limits on the emitted ids that one source remembers, over all of its channels. */
 export const DEDUPE_LIMITS = { channels: 256, bytes: 1024 * 1024, idBytes: 128 } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { warnedOfHookReply, warnedOfReply } from './reply-warnings.js';
-import { ok } from './testing/fake-sandbox.js';
-import { invocationHeaders } from './testing/source-world.js';
+import { ok } from '../source/testing/fake-sandbox.js';
+import { invocationHeaders } from '../source/testing/source-world.js';
 
 const response = { status: 200, headers: {}, body: '', base64: false };
 const words = (over: Partial<InvocationHeaders>, outcome: Parameters<typeof ok>[0]): readonly unknown[] =>
