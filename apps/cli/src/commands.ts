@@ -15,6 +15,24 @@ export interface CommandEntry {
 /** Commands that talk to a server by its API. */
 const AUTHORS: readonly CommandEntry[] = [
   {
+    name: 'deploy',
+    group: 'Develop',
+    summary: 'Deploys a source',
+    load: async () => (await import('./author/deploy.js')).registerDeploy,
+  },
+  {
+    name: 'publish',
+    group: 'Develop',
+    summary: 'Saves a component, to be deployed by its key',
+    load: async () => (await import('./author/publish.js')).registerPublish,
+  },
+  {
+    name: 'unpublish',
+    group: 'Develop',
+    summary: 'Deletes a component',
+    load: async () => (await import('./author/publish.js')).registerUnpublish,
+  },
+  {
     name: 'workflows',
     group: 'Develop',
     summary: 'Checks, compares and deploys workflows in a folder',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '#libs/kernel/decider.js';
+import { slugOf } from '#libs/kernel/slug.js';
 import { given } from '#libs/kernel/testing/decider-specification.js';
 import { type NameSlugEvent } from '../published.js';
 import {
   chooseSlug,
   nameSlugDecider,
   slugFamily,
-  slugOf,
   slugStreamId,
   type NameSlugCommand,
   type NameSlugState,

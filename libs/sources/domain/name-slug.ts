@@ -1,15 +1,7 @@
 import { type Decider } from '#libs/kernel/decider.js';
+import { MAX_SLUG } from '#libs/kernel/slug.js';
 import { type NameSlugEvent } from '../published.js';
 import { SlugTable } from './slug-table.js';
-
-/** Makes a slug of a name; never empty. See docs/reference/rest-api.md#source-name-slug. */
-export const slugOf = (name: string): string => {
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
-  return slug.slice(0, MAX_SLUG).replace(/-+$/, '') || 'source';
-};
-
-const MAX_SLUG = 200;
 
 /** Whether a caller's text may be a slug, including the number that distinguishes sources of one name. */
 export const isSlug = (text: string): boolean => text.length <= MAX_SLUG + 20 && /^[a-z0-9-]+$/.test(text);

@@ -1,9 +1,9 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type PackageChanges } from '#libs/component-model/package-lock.js';
 import { type DeployableComponent, withDynamicProps } from '#libs/components/published.js';
+import { slugOf } from '#libs/kernel/slug.js';
 import { type Warning } from '#libs/kernel/warning.js';
 import { newId, randomKey } from '#libs/kernel/ids.js';
-import { slugOf } from '../domain/name-slug.js';
 import { planProps, type ConfiguredProps, type PropPlan, type PropRequest } from '../domain/props.js';
 import { type SourceRecord } from '../domain/source.js';
 import { definitionOf } from '../domain/source-definition.js';

@@ -8,7 +8,16 @@ export interface Prompts {
   secret(message: string): Promise<string>;
   /** No, unless the person says yes. */
   confirm(message: string): Promise<boolean>;
-  choose(message: string, choices: readonly { readonly name: string; readonly value: string }[]): Promise<string>;
+  choose(message: string, choices: readonly Choice[]): Promise<string>;
+  /** Several of the choices, or none. */
+  check(message: string, choices: readonly Choice[]): Promise<readonly string[]>;
+  /** One of the choices that `find` resolves with for what is typed, which may be given up for the next letter. */
+  search(message: string, find: (typed: string, signal: AbortSignal) => Promise<readonly Choice[]>): Promise<string>;
+}
+
+export interface Choice {
+  readonly name: string;
+  readonly value: string;
 }
 
 export class Interrupted extends Error {}
@@ -34,6 +43,9 @@ export const terminalPrompts = (): Prompts => {
         confirm({ message, default: false, theme: { style: { defaultAnswer: (text: string) => `[${text}]` } } }, shown),
       ),
     choose: (message, choices) => asked(({ select }) => select({ message, choices: [...choices] }, shown)),
+    check: (message, choices) => asked(({ checkbox }) => checkbox({ message, choices: [...choices] }, shown)),
+    search: (message, find) =>
+      asked(({ search }) => search({ message, source: (typed = '', { signal }) => find(typed, signal) }, shown)),
   };
 };
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { wrongUsage } from '../workflows/failure.js';
 import { exactly, type Fields, isFields } from './json.js';
@@ -79,3 +80,16 @@ export const propSources = (
   read: (file) => readFileSync(file, 'utf8'),
   variable: (name) => inFile[name] ?? env[name],
 });
+
+/** Variables of `--env-file`. Throws CommandFailure. */
+export const variablesIn = (file: string | undefined): Readonly<Record<string, string | undefined>> =>
+  file === undefined ? {} : parseEnv(fileText('--env-file', file));
+
+/** The file that an option names. Throws CommandFailure. */
+export const fileText = (option: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw wrongUsage(`${option}: ${messageOf(error)}`);
+  }
+};

@@ -3,9 +3,9 @@ import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { jsonArgument } from './json-argument.js';
-import { type Fields, fieldText, isFields, textOf } from './json.js';
+import { fieldText, isFields } from './json.js';
+import { isError, observationLine } from './observations.js';
 import { sourceNamed } from './sources.js';
-import { type Line } from './text.js';
 
 interface Options {
   readonly event?: string;
@@ -47,15 +47,5 @@ const run = async (
   const observations = Array.isArray(fields['observations']) ? fields['observations'].filter(isFields) : [];
   const failed = observations.some(isError);
   const hints = fields['ended'] === true ? [] : ['the run has not ended yet; it goes on'];
-  return { data, lines: observations.map(lineOf), hints, exit: failed ? 1 : 0 };
-};
-
-const isError = (observation: Fields): boolean => isFields(observation['err']) || observation['k'] === 'error';
-
-const lineOf = (observation: Fields): Line => {
-  const error = observation['err'];
-  if (isFields(error))
-    return [{ text: fieldText(error, 'name') || 'Error', as: 'bad' }, ` ${fieldText(error, 'message')}`];
-  const { msg, k } = observation;
-  return [{ text: textOf(k), as: 'dim' }, ` ${textOf(msg)}`];
+  return { data, lines: observations.map(observationLine), hints, exit: failed ? 1 : 0 };
 };

@@ -1,17 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import { type Command } from 'commander';
-import { messageOf } from '#libs/kernel/error-message.js';
 import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { collect } from './globals.js';
-import { exactLine } from './json.js';
-import { type PropOptions, propSources, propsOf } from './props.js';
+import { codeOfFiles } from './components.js';
+import { filesOfComponent } from './files-of-component.js';
+import { exactLine, type Fields } from './json.js';
+import { type PropOptions, propSources, propsOf, variablesIn } from './props.js';
 import { sourceIn, sourceNamed } from './sources.js';
 
 interface Options extends PropOptions {
   readonly code?: string;
+  readonly root?: string;
   readonly name?: string;
   readonly activate?: boolean;
   readonly deactivate?: boolean;
@@ -29,7 +29,8 @@ export const registerUpdate = (program: Command): void => {
           'at the same time.',
       )
       .argument('<source>', 'id or name')
-      .option('--code <file>', 'its new code: a file, or the https address of one')
+      .option('--code <file>', 'its new code: a file with what it imports, or the https address of one')
+      .option('--root <folder>', 'folder whose files may be imported (default: the nearest with package.json or .git)')
       .option('--name <name>', 'its new name')
       .option('--prop <name=value>', 'name=text, name:=JSON, name=@FILE or name=env:VARIABLE; may be repeated', collect)
       .option('--props <file>', 'a file with an object of props')
@@ -44,7 +45,7 @@ export const registerUpdate = (program: Command): void => {
 };
 
 const update = async (context: Context, [name = '']: readonly string[], options: Options): Promise<Told> => {
-  const changes = changesOf(context, options);
+  const changes = await changesOf(context, options);
   const session = await context.session();
   const { id, active, revision } = await sourceNamed(session, name);
   // The API activates a source when this is left out.
@@ -58,12 +59,12 @@ const update = async (context: Context, [name = '']: readonly string[], options:
   };
 };
 
-const changesOf = ({ io }: Context, options: Options): Readonly<Record<string, unknown>> => {
+const changesOf = async ({ io }: Context, options: Options): Promise<Fields> => {
   const { code, name, activate, deactivate, emitOnDeploy, ignoreHookErrors } = options;
   if (activate === true && deactivate === true) throw wrongUsage('give --activate or --deactivate, and not both');
   const props = propsOf(options, propSources(io.env, variablesIn(options.envFile)));
   const changes = {
-    ...(code === undefined ? {} : codeOf(code)),
+    ...(code === undefined ? {} : await codeOf(code, options.root)),
     ...(name === undefined ? {} : { name }),
     ...(Object.keys(props).length === 0 ? {} : { configured_props: props }),
   };
@@ -76,16 +77,7 @@ const changesOf = ({ io }: Context, options: Options): Readonly<Record<string, u
   };
 };
 
-const codeOf = (code: string): Readonly<Record<string, string>> =>
-  /^https?:\/\//.test(code) ? { component_url: code } : { component_code: fileText('--code', code) };
-
-const variablesIn = (file: string | undefined): Readonly<Record<string, string | undefined>> =>
-  file === undefined ? {} : parseEnv(fileText('--env-file', file));
-
-const fileText = (option: string, file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw wrongUsage(`${option}: ${messageOf(error)}`);
-  }
+const codeOf = async (code: string, root: string | undefined): Promise<Fields> => {
+  if (/^https?:\/\//i.test(code)) return { component_url: code };
+  return codeOfFiles(await filesOfComponent(code, root));
 };

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { version } from '#libs/hosting/version.js';
+import { fieldText, isFields } from '../author/json.js';
+import { observationText } from '../author/observations.js';
 import { CommandFailure } from './failure.js';
 import { type Outcome } from './outcome.js';
 import { type Server } from './server.js';
@@ -165,13 +167,27 @@ const refusal = (url: string, status: number, body: unknown): CommandFailure => 
   const [error, code, details] = [field(body, 'error'), field(body, 'code'), field(body, 'details')];
   if (typeof error !== 'string' || typeof code !== 'string')
     return unexpected(url, status, 'in a way that a server of Sluice does not');
+  const found = typeof details === 'object' && details !== null ? { ...details } : {};
+  const exit = REFUSED_CODES.has(code) ? 6 : exitOf(status);
   return new CommandFailure({
-    exit: REFUSED_CODES.has(code) ? 6 : exitOf(status),
+    exit,
     code,
     status,
     message: error,
-    details: typeof details === 'object' && details !== null ? { ...details } : {},
+    details: found,
+    ...(code === 'hook_failed' ? ofHook(body, found) : {}),
   });
+};
+
+/** The `error` of this answer is a fixed text for clients of the original (docs/reference/errors.md#hook-failed). */
+const ofHook = (body: unknown, details: object): Pick<CommandFailure, 'message' | 'details' | 'lines'> => {
+  const listed = field(body, 'observations');
+  const observations = Array.isArray(listed) ? listed.filter(isFields) : [];
+  return {
+    message: fieldText(details, 'message'),
+    details: { ...details, observations },
+    lines: observations.map(observationText),
+  };
 };
 
 /** A component, a prop or a definition is refused, with 400. */
