@@ -43,7 +43,7 @@ const rooms = {
   'workflow-runs': ['component-model', 'framing', 'kernel'],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
-  audit: ['http', 'kernel'],
+  audit: ['event-streams', 'http', 'kernel', 'stream-log'],
   components: ['component-model', 'http', 'kernel'],
   accounts: ['http', 'kernel'],
   variables: ['http', 'kernel'],
@@ -52,7 +52,7 @@ const rooms = {
   workflows: ['component-model', 'components', 'http', 'kernel', 'sources', 'variables', 'workflow-runs'],
   'workflow-history': ['component-model', 'event-streams', 'http', 'kernel', 'stream-log', 'workflow-runs'],
   tools: ['actions', 'component-model', 'components', 'http', 'kernel', 'workflow-history'],
-  webhooks: ['http', 'kernel', 'stream-log'],
+  webhooks: ['event-streams', 'http', 'kernel', 'stream-log'],
   'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks', 'workflows'],
   events: ['component-model', 'event-streams', 'http', 'kernel', 'sources', 'stream-log'],

@@ -8,6 +8,7 @@ import {
   type FetchText,
   toolActions,
 } from '#libs/components/index.js';
+import { CHANGES, ChangeSource, tailChanges } from '#libs/audit/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { EventStreams, unsentLimits } from '#libs/event-streams/index.js';
@@ -24,13 +25,14 @@ import { nextTick } from '#libs/scheduling/next-tick.js';
 import { boundValue } from '#libs/sources/index.js';
 import { emissionFaults, type Replays, subscriptionsTo } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
-import { type DeliveryReach } from '#libs/webhooks/index.js';
+import { type StreamLog } from '#libs/stream-log/stream-log.js';
+import { AttemptSource, type DeliveryReach } from '#libs/webhooks/index.js';
 import { version } from '#libs/hosting/version.js';
 import { runnableWorkflows, workflowChanges } from '#libs/workflows/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
-import { auditable, type ModulePorts, modulesOf, resourceLimits } from './contexts.js';
+import { auditable, auditedCategories, type ModulePorts, modulesOf, resourceLimits } from './contexts.js';
 import { type ControlPlane } from './control-plane.js';
 import { type Engines } from './engines.js';
 import { quotaKeeper, startingRuns } from './quotas.js';
@@ -182,16 +184,28 @@ const streamPorts = (options: ApiOptions) => {
       idOfExternal: (externalId: string, workspaceId: string) => views.workflows.idOfExternal(externalId, workspaceId),
     },
     settings: eventSettings(config),
-    eventStreams: new EventStreams(engines.log, {
+    otherStreams: [
+      new AttemptSource(engines.log, topics, engines.readModels),
+      new ChangeSource(engines.events, engines.readModels, options.readYourWrites),
+    ],
+    eventStreams: new EventStreams(tailsOf(engines), {
       settings: { perUser: config.streamsPerUser, unsent: unsentLimits() },
       mayRead: (apiKeyId: string, workspaceId: string) => views.callers.mayRead(apiKeyId, workspaceId),
       isPublic: (workflowId: string) => views.workflows.find(workflowId)?.settings.publicSse === true,
-      exists: (emitterId: string) => views.resources.find(emitterId) !== undefined,
+      exists: (id: string) => id.startsWith('o_') || views.resources.find(id) !== undefined,
       shuttingDown,
       onEnded: streamObserver(logger, metrics),
     }),
   };
 };
+
+/** Live records of the stream log, and the changes of resources among them. */
+const tailsOf = ({ log, events }: Engines): Pick<StreamLog, 'tail'> => ({
+  tail: (topics, onRecords) =>
+    'prefix' in topics && topics.prefix === CHANGES
+      ? tailChanges(events, auditedCategories, onRecords)
+      : log.tail(topics, onRecords),
+});
 
 const actionRunner = ({ config, plane, caller, packages, urls, log }: ApiOptions, auths: AccountAuths): ActionRunner =>
   actionRuns({

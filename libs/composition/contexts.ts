@@ -64,10 +64,13 @@ export type CleanUpPorts = All<PortsOf<StreamPart['cleanUp']>>;
 
 const described: readonly Context[] = contexts;
 
+/** Categories of the streams whose events the audit log of their workspace shows. */
+export const auditedCategories: readonly string[] = described.flatMap(({ workspaceAudit = [] }) => workspaceAudit);
+
 /** Every read model over the event log; `sluice rebuild` rebuilds the same ones. */
 export const projections: readonly Projection[] = [
   ...described.flatMap((context) => context.projections ?? []),
-  workspaceAuditProjection(described.flatMap(({ workspaceAudit = [] }) => workspaceAudit)),
+  workspaceAuditProjection(auditedCategories),
 ];
 
 /** The durable reactions, by the name of their lease. Those that clean up a stream read model belong to it. */

@@ -24,13 +24,24 @@ export interface StreamFrame {
   readonly isLast?: true;
 }
 
-export interface StreamOptions {
-  /** Source or workflow, the key of the records that the stream may show. The stream ends with its deletion. */
-  readonly emitterId: string;
+/** Records that a stream may show. */
+export interface StreamReads {
   /** Beginning of the names of their topics. */
   readonly topics: string;
+  /** Their key, or the workspace that they name in their headers. */
+  readonly key: string;
+}
+
+export interface StreamOptions {
+  /** Source, workflow, webhook or workspace that the stream is about. The stream ends with its deletion. */
+  readonly emitterId: string;
+  readonly reads: readonly StreamReads[];
   /** Comment that is sent at once, and then keeps the connection alive. */
   readonly keepAlive: string;
+  /** Place at which a reader resumes that has all until now. Sent where no event tells it. */
+  readonly place?: () => string;
+  /** Called twice a second. Makes an event of what is due by time. */
+  readonly due?: () => StreamFrame | undefined;
   /** What else the log line of its end says of the stream. */
   readonly about: Readonly<Record<string, unknown>>;
   /**
@@ -138,8 +149,14 @@ export class EventStream implements Writing {
   }
 
   /** Keeps the connection alive, which unsent bytes do as well. */
-  keepAlive(comment: Buffer): void {
+  keepAlive(comment: Buffer = this.comment()): void {
     if (this.unsentBytes === 0) this.send({ frame: comment, sort: '' });
+  }
+
+  /** Called twice a second. */
+  sendDue(): void {
+    const event = this.options.due?.();
+    if (event) this.live(event);
   }
 
   /** Sends kept events. Resolves when the connection has room for the next, or when the stream is over. */
@@ -159,6 +176,7 @@ export class EventStream implements Writing {
       this.drop(entry);
       if (entry.sort > this.last) this.send(entry);
     }
+    if (this.options.place) this.send({ frame: this.comment(), sort: '' });
   }
 
   live(event: StreamFrame): void {
@@ -210,6 +228,14 @@ export class EventStream implements Writing {
     this.shared.unsent.hold(this.reader, -this.inFlight);
     [this.queue, this.waiting, this.first, this.queuedBytes, this.inFlight] = [[], undefined, 0, 0, 0];
     this.sent();
+  }
+
+  /** Has the place only once the stream is released, because what is replayed before is older. */
+  private comment(): Buffer {
+    const { keepAlive, place } = this.options;
+    if (!place || this.waiting) return Buffer.from(`:${keepAlive}\n\n`);
+    const at = place();
+    return Buffer.from(`:${at}\nid: ${at}\n\n`);
   }
 
   private send(entry: Entry): void {

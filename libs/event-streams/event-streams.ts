@@ -13,12 +13,11 @@ interface Open {
   /** Number of the stream, greater than those of streams opened before. */
   readonly number: number;
   readonly stream: EventStream;
-  readonly keepAlive: Buffer;
 }
 
 /** The streams that show records of the same topics, and the reader of those. */
 interface Feed {
-  /** By emitter. */
+  /** By the key of the records that they show. */
   readonly streams: Map<string, Set<Open>>;
   tail?: Promise<Tail>;
 }
@@ -34,6 +33,7 @@ const KEEP_ALIVE_CHECKS = 30;
  * look-up, one encoding for each form in which streams show it, and the writes.
  */
 export class EventStreams implements OnModuleDestroy {
+  private readonly opens = new Set<Open>();
   /** By the beginning of the names of their topics. */
   private readonly feeds = new Map<string, Feed>();
   private readonly counts: Budget<'user' | 'workspace'>;
@@ -73,12 +73,10 @@ export class EventStreams implements OnModuleDestroy {
     if (over) throw tooMany(over, reader);
     const { unsent, turns } = this;
     const stream = new EventStream(options, reader, response, { unsent, turns }, (ended) => this.ended(open, ended));
-    const open: Open = { number: this.opened++, stream, keepAlive: Buffer.from(`:${options.keepAlive}\n\n`) };
-    const feed = this.add(open);
+    const open: Open = { number: this.opened++, stream };
     try {
-      await (feed.tail ??= this.log.tail({ prefix: options.topics }, (records) => this.show(feed, records)));
+      await Promise.all(this.add(open).map(([topics, feed]) => this.tailOf(topics, feed)));
     } catch (error) {
-      delete feed.tail;
       this.remove(open);
       stream.abandon();
       throw error;
@@ -103,15 +101,29 @@ export class EventStreams implements OnModuleDestroy {
     await this.close();
   }
 
+  private async tailOf(topics: string, feed: Feed): Promise<Tail> {
+    feed.tail ??= this.log.tail({ prefix: topics }, (records) => this.show(feed, records));
+    try {
+      return await feed.tail;
+    } catch (error) {
+      delete feed.tail;
+      throw error;
+    }
+  }
+
   private show({ streams }: Feed, records: readonly StoredRecord[]): void {
     for (const record of records) {
-      const opens = streams.get(record.key);
-      if (!opens) continue;
+      const { workspace } = record.headers;
+      const ofKey = streams.get(record.key);
+      // The key of an event of the platform is its workspace.
+      const ofWorkspace = workspace === undefined || workspace === record.key ? undefined : streams.get(workspace);
+      if (!ofKey && !ofWorkspace) continue;
       const live = new LiveRecord(record);
-      for (const { stream } of opens) {
-        const event = stream.options.show(live);
-        if (event) stream.live(event);
-      }
+      for (const opens of [ofKey ?? [], ofWorkspace ?? []])
+        for (const { stream } of opens) {
+          const event = stream.options.show(live);
+          if (event) stream.live(event);
+        }
       this.keepWithinLimits();
     }
   }
@@ -154,25 +166,30 @@ export class EventStreams implements OnModuleDestroy {
   }
 
   private all(): Open[] {
-    return [...this.feeds.values()].flatMap(({ streams }) => [...streams.values()].flatMap((opens) => [...opens]));
+    return [...this.opens];
   }
 
-  private add(open: Open): Feed {
-    const { topics, emitterId } = open.stream.options;
-    let feed = this.feeds.get(topics);
-    if (!feed) this.feeds.set(topics, (feed = { streams: new Map() }));
-    const ofEmitter = feed.streams.get(emitterId) ?? new Set();
-    feed.streams.set(emitterId, ofEmitter.add(open));
+  private add(open: Open): readonly (readonly [topics: string, feed: Feed])[] {
+    this.opens.add(open);
     this.timer ??= setInterval(() => this.check(), CHECK_MS).unref();
-    return feed;
+    return open.stream.options.reads.map(({ topics, key }) => {
+      let feed = this.feeds.get(topics);
+      if (!feed) this.feeds.set(topics, (feed = { streams: new Map() }));
+      const ofKey = feed.streams.get(key) ?? new Set();
+      feed.streams.set(key, ofKey.add(open));
+      return [topics, feed];
+    });
   }
 
   private remove(open: Open): void {
+    if (!this.opens.delete(open)) return;
     const { options, reader } = open.stream;
-    const streams = this.feeds.get(options.topics)?.streams;
-    const ofEmitter = streams?.get(options.emitterId);
-    if (!ofEmitter?.delete(open)) return;
-    if (ofEmitter.size === 0) streams?.delete(options.emitterId);
+    for (const { topics, key } of options.reads) {
+      const streams = this.feeds.get(topics)?.streams;
+      const ofKey = streams?.get(key);
+      ofKey?.delete(open);
+      if (ofKey?.size === 0) streams?.delete(key);
+    }
     this.countsOf(reader).release(holdersOf(reader), 1);
   }
 
@@ -185,16 +202,15 @@ export class EventStreams implements OnModuleDestroy {
   private check(): void {
     if (this.ports.shuttingDown()) return this.endAll('shutting down');
     const isAlive = ++this.checks % KEEP_ALIVE_CHECKS === 0;
-    for (const { streams } of this.feeds.values())
-      for (const [emitterId, opens] of streams) {
-        const exists = this.ports.exists(emitterId);
-        for (const { stream, keepAlive } of [...opens]) {
-          if (!exists) stream.end('emitter deleted');
-          else if (!this.mayRead(stream)) stream.end('access lost');
-          else if (stream.isStalled()) stream.cut('too slow');
-          else if (isAlive) stream.keepAlive(keepAlive);
-        }
+    for (const { stream } of this.all()) {
+      if (!this.ports.exists(stream.options.emitterId)) stream.end('emitter deleted');
+      else if (!this.mayRead(stream)) stream.end('access lost');
+      else if (stream.isStalled()) stream.cut('too slow');
+      else {
+        stream.sendDue();
+        if (isAlive) stream.keepAlive();
       }
+    }
     void this.close();
   }
 

@@ -15,7 +15,7 @@ export interface StreamPorts {
   mayRead(apiKeyId: string, workspaceId: string): boolean;
   /** Whether the workflow is open to readers without a key. Called as often, for each of their streams. */
   isPublic(workflowId: string): boolean;
-  /** Whether the source or workflow is not deleted. */
+  /** Whether the source, workflow, webhook or workspace is not deleted. */
   exists(emitterId: string): boolean;
   shuttingDown(): boolean;
   /** Called once for each stream that ends. */

@@ -15,6 +15,9 @@ import { ListEventSummariesHandler } from './list-event-summaries/list-event-sum
 import { ListPlatformEventsController } from './list-event-summaries/list-platform-events.controller.js';
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
 import { StreamEventsController } from './stream-events/stream-events.controller.js';
+import { KeptSummaries } from './stream-workspace/kept-summaries.js';
+import { StreamWorkspaceController } from './stream-workspace/stream-workspace.controller.js';
+import { SummarySource } from './stream-workspace/summary-source.js';
 import {
   APPLIED_EVENTS,
   type AppliedRecords,
@@ -22,6 +25,8 @@ import {
   EVENT_SETTINGS,
   type EventSettings,
   type KnownEmitters,
+  type OtherStreams,
+  STREAM_SOURCES,
 } from './ports.js';
 
 export interface EventsPorts {
@@ -34,6 +39,7 @@ export interface EventsPorts {
   readonly appliedEvents: AppliedRecords;
   readonly settings: EventSettings;
   readonly eventStreams: EventStreams;
+  readonly otherStreams: OtherStreams;
 }
 
 @Module({
@@ -43,6 +49,7 @@ export interface EventsPorts {
     ListPlatformEventsController,
     DeleteEventsController,
     StreamEventsController,
+    StreamWorkspaceController,
   ],
   providers: [EventLists, ListEventSummariesHandler, DeleteEventsHandler],
 })
@@ -60,6 +67,11 @@ export class EventsModule {
         { provide: APPLIED_EVENTS, useValue: ports.appliedEvents },
         { provide: EVENT_SETTINGS, useValue: ports.settings },
         { provide: EventStreams, useValue: ports.eventStreams },
+        { provide: STREAM_SOURCES, useValue: ports.otherStreams },
+        {
+          provide: SummarySource,
+          useValue: new SummarySource(ports.log, ports.topics, new KeptSummaries(ports.readModels, ports.settings)),
+        },
       ],
     };
   }

@@ -1,10 +1,15 @@
 /** Ports of this context, which the composition root implements. */
+import { type StreamSource } from '#libs/event-streams/index.js';
 import { type KnownSources } from '#libs/http/source-in-path.js';
 import { type KnownWorkflows } from '#libs/http/workflow-in-path.js';
 
-/** Sources, whether deploying, active or inactive, and workflows. `find` finds both. */
+/** Sources, whether deploying, active or inactive, and workflows. `find` finds both, and webhooks. */
 export type KnownEmitters = KnownSources & KnownWorkflows<{ readonly workspaceId: string }>;
 export const EMITTERS = Symbol('KnownEmitters');
+
+/** What other contexts show in the stream of a workspace. */
+export type OtherStreams = readonly StreamSource[];
+export const STREAM_SOURCES = Symbol('StreamSources');
 
 /** Implemented by the projector of the event summaries. */
 export interface AppliedRecords {

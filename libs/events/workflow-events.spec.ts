@@ -53,6 +53,7 @@ const world = async () => {
         appliedEvents: summaries,
         settings: DEFAULT_EVENT_SETTINGS,
         eventStreams: noStreams(log),
+        otherStreams: [],
       }),
     ],
   });

@@ -118,10 +118,10 @@ export const attemptsOf = ({ topic, key, headers, value }: LogRecord): readonly 
   ];
 };
 
-const together = ({ topic, key }: Attempt, rows: readonly string[]): LogRecord => ({
+const together = ({ topic, key, workspace }: Attempt, rows: readonly string[]): LogRecord => ({
   topic,
   key,
-  headers: { [TOGETHER]: String(rows.length) },
+  headers: { [TOGETHER]: String(rows.length), workspace },
   value: `[${rows.join(',')}]`,
 });
 

@@ -269,7 +269,8 @@ describe('deploy/nginx.conf.template', () => {
   it('keeps the addresses of streams out of its log, because they may hold a key, and sends them to query-api', () => {
     const [, pattern = '', block = ''] = /location ~ (\S+sse\S+) \{([^}]*)\}/.exec(conf) ?? [];
     expect(block).toMatch(/access_log off;\s+proxy_pass http:\/\/query_api;/);
-    const all = ['sources/dc_1', 'workflows/p_1', 'workflows/p_1/runs', 'runs/run_1'].map((of) => `/v1/${of}/sse`);
+    const streamed = ['sources/dc_1', 'workspaces/o_1', 'workflows/p_1', 'workflows/p_1/runs', 'runs/run_1'];
+    const all = streamed.map((of) => `/v1/${of}/sse`);
     for (const address of [...all, '/pipelines/p_1/sse']) expect(address).toMatch(new RegExp(pattern));
   });
 

@@ -57,10 +57,10 @@ export const familyOf = (emitterId: string, channel: string): string =>
 export const eventDocId = (emitterId: string, channel: string, eventId: string): string =>
   `${emitterId}/${channel}/${eventId}`;
 
-/** Keeps the newest events of each channel of every emitter, shortened and as whole text. */
 /** Events of an emitter over all its channels, as a multiple of those of one channel. */
-const CHANNELS_KEPT = 100;
+export const CHANNELS_KEPT = 100;
 
+/** Keeps the newest events of each channel of every emitter, shortened and as whole text. */
 export const eventSummariesProjection = (settings: KeptEvents): StreamProjection<EventDoc> => ({
   name: eventSummaries.name,
   prefix: EMITS,

@@ -112,7 +112,7 @@ const liveEventOf = (record: LogRecord): LiveEvent | undefined => {
 /** A stream of what an emitter emits. */
 export const emitsStream = ({ emitterId, channel, form }: ShownEvents, keepAlive: string): StreamOptions => ({
   emitterId,
-  topics: EMITS,
+  reads: [{ topics: EMITS, key: emitterId }],
   keepAlive,
   about: { channel, form },
   show: (live) => {

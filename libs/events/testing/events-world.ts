@@ -55,6 +55,7 @@ export const eventsWorld = async (retained = 100, given: Partial<EventSettings> 
         appliedEvents: summaries,
         settings,
         eventStreams: noStreams(log),
+        otherStreams: [],
       }),
     ],
   });

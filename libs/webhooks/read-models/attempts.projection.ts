@@ -28,10 +28,11 @@ export const deliveryAttempts: CollectionSchema = {
 /** Sort of an attempt by its document's id; undefined for another text. */
 export const attemptSortOf = (docId: string): string | undefined => {
   const [, delivery, attempt, ts] = /^(dlv_[\w-]+)\.(\d{1,9})\.(\d{1,15}(?:\.\d+)?)$/.exec(docId) ?? [];
-  return delivery === undefined ? undefined : sortOf(Number(ts), `${delivery}/${attempt}`);
+  return delivery === undefined ? undefined : attemptSort(Number(ts), `${delivery}/${attempt}`);
 };
 
-const sortOf = (ts: number, id: string): string => `${String(Math.floor(ts)).padStart(15, '0')}-${id}`;
+/** Sort of an attempt, and the least one of a time with an empty id. */
+export const attemptSort = (ts: number, id: string): string => `${String(Math.floor(ts)).padStart(15, '0')}-${id}`;
 
 /** Number of attempts kept readable for each webhook (docs/reference/limits.md#deliveries-kept). */
 export const RETAINED_ATTEMPTS = 100;
@@ -46,7 +47,7 @@ export const attemptsProjection: StreamProjection<AttemptDoc> = {
   keep: { by: 'webhookId', newest: RETAINED_ATTEMPTS },
 
   interpret(record) {
-    const docs = attemptsOf(record).map(docOf);
+    const docs = attemptsOf(record).map(attemptDoc);
     return docs.length === 0 ? undefined : { kind: 'put', docs };
   },
 
@@ -55,12 +56,12 @@ export const attemptsProjection: StreamProjection<AttemptDoc> = {
   ofKey: (webhookId) => [{ webhookId }],
 };
 
-const docOf = (attempt: Attempt): AttemptDoc => {
+export const attemptDoc = (attempt: Attempt): AttemptDoc => {
   const { key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event, value } = attempt;
   return {
     id: `${delivery}.${number}.${value.ts}`,
     webhookId: key,
-    sort: sortOf(value.ts, `${delivery}/${number}`),
+    sort: attemptSort(value.ts, `${delivery}/${number}`),
     deliveryId: delivery,
     workspaceId: workspace,
     emitterId: emitter,

@@ -10,7 +10,7 @@ import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Caller } from '#libs/http/callers.js';
 import { attemptsProjection, WebhookCleanUpReactor, webhooksContext, WebhooksModule } from '../index.js';
 
-const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
+export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
 const closing: (() => Promise<void>)[] = [];
 /** Closes what `world` opened; for `afterEach`. */
 export const closeWorlds = async (): Promise<void> => {

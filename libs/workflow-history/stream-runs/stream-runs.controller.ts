@@ -110,7 +110,7 @@ export class StreamRunsController {
 
 const runsStream = (emitterId: string, about: StreamOptions['about'], show: StreamOptions['show']): StreamOptions => ({
   emitterId,
-  topics: RUNS,
+  reads: [{ topics: RUNS, key: emitterId }],
   keepAlive: 'sse-handshake',
   about,
   show,
