@@ -170,12 +170,14 @@ const replaysOf = ({ readModels, due }: Engines): Replays => ({
 
 /** Ports of the contexts that list and pass on the events of sources. */
 const streamPorts = (options: ApiOptions) => {
-  const { config, plane, topics, webhookTopics, appliedEvents, log: logger, metrics, shuttingDown } = options;
+  const { config, plane, topics, webhookTopics, appliedEvents, runsUnderWay } = options;
+  const { log: logger, metrics, shuttingDown } = options;
   const { engines, views } = plane;
   return {
     topics,
     webhookTopics,
     appliedEvents,
+    runsUnderWay,
     retainedEvents: storedEvents(engines.readModels),
     reach: deliveryReach(config.egressAllow),
     emitters: {

@@ -6,7 +6,7 @@ import { type ComponentInspector } from '#libs/components/index.js';
 import { type Config } from '#libs/config/index.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { EventStreams } from '#libs/event-streams/index.js';
-import { type AppliedRecords } from '#libs/events/index.js';
+import { type AppliedRecords, type RunsUnderWay } from '#libs/events/index.js';
 import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
 import { type PackageSource, type ComponentCaller } from '#libs/sandbox/index.js';
@@ -43,6 +43,8 @@ export interface ApiOptions {
   readonly sourceTopics: SourceTopics;
   readonly webhookTopics: WebhookTopics;
   readonly appliedEvents: AppliedRecords;
+  /** Absent in a process that runs no sources. */
+  readonly runsUnderWay?: RunsUnderWay;
   readonly inspector: ComponentInspector;
   readonly caller: ComponentCaller;
   readonly definitions: DefinitionReader;

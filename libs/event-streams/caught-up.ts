@@ -20,10 +20,11 @@ interface LaneEnd {
 export const isCaughtUp = async (
   log: Progress & Pick<StreamLog, 'lanes' | 'laneOf' | 'endOf'>,
   { group, topic, key }: { readonly group: string; readonly topic: string; readonly key: string },
+  withinMs = APPLIED_MS,
 ): Promise<boolean> => {
   if ((await log.lanes(topic)).length === 0) return true;
   const lane = await log.laneOf(topic, key);
-  return reaches(log, group, { topic, lane, end: await log.endOf(lane) }, performance.now() + APPLIED_MS);
+  return reaches(log, group, { topic, lane, end: await log.endOf(lane) }, performance.now() + withinMs);
 };
 
 /** Like `isCaughtUp`, for every lane of the topics with this prefix. Waits only for the lanes that are behind. */

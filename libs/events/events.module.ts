@@ -14,6 +14,8 @@ import { ListEventSummariesController } from './list-event-summaries/list-event-
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
 import { ListPlatformEventsController } from './list-event-summaries/list-platform-events.controller.js';
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
+import { SourceRunsController } from './source-runs/source-runs.controller.js';
+import { SourceRuns } from './source-runs/source-runs.js';
 import { StreamEventsController } from './stream-events/stream-events.controller.js';
 import { KeptSummaries } from './stream-workspace/kept-summaries.js';
 import { StreamWorkspaceController } from './stream-workspace/stream-workspace.controller.js';
@@ -25,7 +27,10 @@ import {
   EVENT_SETTINGS,
   type EventSettings,
   type KnownEmitters,
+  NO_RUNS_UNDER_WAY,
   type OtherStreams,
+  RUNS_UNDER_WAY,
+  type RunsUnderWay,
   STREAM_SOURCES,
 } from './ports.js';
 
@@ -40,6 +45,8 @@ export interface EventsPorts {
   readonly settings: EventSettings;
   readonly eventStreams: EventStreams;
   readonly otherStreams: OtherStreams;
+  /** Absent in a process that runs no sources. */
+  readonly runsUnderWay?: RunsUnderWay | undefined;
 }
 
 @Module({
@@ -50,8 +57,9 @@ export interface EventsPorts {
     DeleteEventsController,
     StreamEventsController,
     StreamWorkspaceController,
+    SourceRunsController,
   ],
-  providers: [EventLists, ListEventSummariesHandler, DeleteEventsHandler],
+  providers: [EventLists, ListEventSummariesHandler, DeleteEventsHandler, SourceRuns],
 })
 export class EventsModule {
   static forRoot(ports: EventsPorts): DynamicModule {
@@ -66,6 +74,7 @@ export class EventsModule {
         { provide: EMITTERS, useValue: ports.emitters },
         { provide: APPLIED_EVENTS, useValue: ports.appliedEvents },
         { provide: EVENT_SETTINGS, useValue: ports.settings },
+        { provide: RUNS_UNDER_WAY, useValue: ports.runsUnderWay ?? NO_RUNS_UNDER_WAY },
         { provide: EventStreams, useValue: ports.eventStreams },
         { provide: STREAM_SOURCES, useValue: ports.otherStreams },
         {

@@ -1,6 +1,6 @@
 export { eventsContext } from './context.js';
 export { EventsModule } from './events.module.js';
 export { DeletedSourceEventsReactor } from './clean-up/deleted-source-events.reactor.js';
-export { type AppliedRecords, DEFAULT_EVENT_SETTINGS, type EventSettings } from './ports.js';
+export { type AppliedRecords, DEFAULT_EVENT_SETTINGS, type EventSettings, type RunsUnderWay } from './ports.js';
 export { eventSummariesProjection } from './read-models/event-summaries.projection.js';
 export { storedEvents } from './stored-events.js';

@@ -18,6 +18,31 @@ export interface AppliedRecords {
 }
 export const APPLIED_EVENTS = Symbol('AppliedRecords');
 
+/** A run of a source that has not ended. Times are epoch milliseconds. */
+export interface UnfinishedRun {
+  readonly id: string;
+  readonly kind: string;
+  readonly queuedAt: number;
+  /** Null until it begins. */
+  readonly startedAt: number | null;
+}
+
+/** Implemented by the runner of this process. */
+export interface RunsUnderWay {
+  /** Resolves with undefined when this process does not run the source. */
+  unfinished(sourceId: string): Promise<
+    | {
+        readonly runs: readonly UnfinishedRun[];
+        /** Offset up to which the records of the source's lane are among these runs or have ended. */
+        readonly through: number;
+      }
+    | undefined
+  >;
+}
+export const RUNS_UNDER_WAY = Symbol('RunsUnderWay');
+/** Of a process without a runner. */
+export const NO_RUNS_UNDER_WAY: RunsUnderWay = { unfinished: () => Promise.resolve(undefined) };
+
 /** Limits of the readable events of a source and of a workspace. The oldest events are removed first. */
 export interface KeptEvents {
   /** Number of events per emitter and channel. */

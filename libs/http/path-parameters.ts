@@ -12,7 +12,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   records: 'Key of the record',
   registry: 'Key of the component, with `@version` for another than the newest',
   replay: '`rpl_…`',
-  runs: '`run_…`',
+  runs: '`run_…`, or of a source `inv_…`',
   sources: '`dc_…` or name slug',
   steps: 'Namespace of the step',
   subscriptions: '`sub_…`',

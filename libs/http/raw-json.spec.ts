@@ -15,6 +15,7 @@ describe('RawJson', () => {
   it('is found in the fields of list items', () => {
     expect(rawChars({ data: [{ id: 1 }, { event: raw }, { event: raw }] })).toBe(2 * raw.text.length);
     expect(rawChars({ data: { event: raw } })).toBe(raw.text.length);
+    expect(rawChars({ data: { id: 1, emits: [{ event: raw }, 2], logs: [] } })).toBe(raw.text.length);
     expect([rawChars({ data: [{ id: 1 }, null, 3] }), rawChars({})]).toEqual([undefined, undefined]);
   });
 });

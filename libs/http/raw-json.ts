@@ -14,7 +14,8 @@ export class RawJson {
 }
 
 /**
- * Length of the raw JSON in fields of `data` of a reply, or of its items; undefined when there is none.
+ * Length of the raw JSON in fields of `data` of a reply, of its items, or of the lists in it; undefined when there is
+ * none.
  */
 export const rawChars = (reply: object): number | undefined => {
   if (!('data' in reply)) return undefined;
@@ -22,10 +23,18 @@ export const rawChars = (reply: object): number | undefined => {
   let chars: number | undefined;
   for (const item of items) {
     if (typeof item !== 'object' || item === null) continue;
-    for (const value of Object.values(item)) if (isRaw(value)) chars = (chars ?? 0) + value.text.length;
+    for (const value of Object.values(item)) {
+      // A single object may have lists of its own.
+      const values: readonly unknown[] =
+        Array.isArray(value) && items !== reply.data ? value.flatMap(fieldsOf) : [value];
+      for (const each of values) if (isRaw(each)) chars = (chars ?? 0) + each.text.length;
+    }
   }
   return chars;
 };
+
+const fieldsOf = (item: unknown): readonly unknown[] =>
+  typeof item === 'object' && item !== null ? Object.values(item) : [];
 
 /** Yields the JSON of a reply in parts, one for each raw value. Plain values are written as JSON.stringify does. */
 export function* jsonParts(value: unknown): Generator<string, void, undefined> {

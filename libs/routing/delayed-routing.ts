@@ -100,6 +100,7 @@ const stepOf = (record: StoredRecord): Step | undefined => {
     case 'delete':
       return headers.channel === DELAYED_CHANNEL ? { kind: 'cancel', sourceId, range: rangeOf(headers) } : undefined;
     case 'emit':
+    case 'runs':
       return undefined;
   }
 };

@@ -191,6 +191,10 @@ class BatchRouting {
       if (batch.revoked()) return;
       if (this.lane.open.has(record.offset)) continue;
       const headers = emitterHeaders(record);
+      if (headers.kind === 'runs') {
+        batch.ack(record.offset);
+        continue;
+      }
       if (headers.kind !== 'emit') {
         await this.control(record);
         continue;

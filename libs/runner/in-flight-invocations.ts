@@ -4,6 +4,8 @@ import { type Invocation, REPEATABLE } from './invocation.js';
 /** Unacknowledged invocations of a source's lane. They are few, because the log bounds the records in flight. */
 export class InFlightInvocations {
   private readonly byOffset = new InFlightMap<number, Invocation>();
+  /** When the run of an invocation began, in epoch milliseconds, by offset. */
+  private readonly begun = new InFlightMap<number, number>();
   /** Offset of each running invocation of a repeatable kind, by id. */
   private readonly offsetById = new Map<string, number>();
 
@@ -21,8 +23,28 @@ export class InFlightInvocations {
     return true;
   }
 
+  /** Notes that the run of an invocation begins. */
+  begin({ record }: Invocation, at: number): void {
+    if (this.byOffset.has(record.offset)) this.begun.set(record.offset, at);
+  }
+
+  /** Notes that a run has not begun after all. */
+  putBack({ record }: Invocation): void {
+    this.begun.delete(record.offset);
+  }
+
+  /** Undefined for an invocation that waits for its run. */
+  begunAt({ record }: Invocation): number | undefined {
+    return this.begun.get(record.offset);
+  }
+
+  values(): IterableIterator<Invocation> {
+    return this.byOffset.values();
+  }
+
   remove({ headers, record }: Invocation): void {
     this.byOffset.delete(record.offset);
+    this.begun.delete(record.offset);
     if (this.offsetById.get(headers.id) === record.offset) this.offsetById.delete(headers.id);
   }
 
@@ -30,6 +52,7 @@ export class InFlightInvocations {
   clear(): readonly Invocation[] {
     const all = [...this.byOffset.values()].sort((a, b) => a.record.offset - b.record.offset);
     this.byOffset.clear();
+    this.begun.clear();
     this.offsetById.clear();
     return all;
   }

@@ -72,6 +72,11 @@ export class LaneTracker {
     return after.progress();
   }
 
+  /** Offset up to which every record is admitted: it is done or in flight. */
+  admittedTo(): number {
+    return this.out.at(-1) ?? this.through;
+  }
+
   outstanding(): number {
     return this.out.length;
   }

@@ -163,8 +163,15 @@ export type DeleteHeaders = OnEmits & {
   readonly every?: '1';
 };
 
+/** Tells of the runs of a commit (source-runs.ts). No listener gets the record. */
+export type RunsHeaders = {
+  readonly kind: 'runs';
+  readonly emitter: string;
+  readonly workspace: string;
+};
+
 /** Headers on `emits.*`. */
-export type EmitterHeaders = EmitHeaders | DelayHeaders | DueHeaders | DeleteHeaders;
+export type EmitterHeaders = EmitHeaders | DelayHeaders | DueHeaders | DeleteHeaders | RunsHeaders;
 
 /** Headers on `deliveries.*`. The value is the exact body to send. */
 export type DeliveryHeaders = {

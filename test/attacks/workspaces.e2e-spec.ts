@@ -40,6 +40,7 @@ let storeId: string;
 let accountId: string;
 let workflowId: string;
 let runId: string;
+let sourceRunId: string;
 let replayId: string;
 let routes: readonly Route[];
 
@@ -67,6 +68,8 @@ beforeAll(async () => {
     const list = await api.expect<Paged<{ id: string }>>(200, 'GET', `/v1/webhooks/${webhookId}/deliveries`);
     return list.data[0]?.id;
   });
+  const sourceRuns = await api.expect<Paged<{ id: string }>>(200, 'GET', `/v1/sources/${source.id}/runs`);
+  sourceRunId = sourceRuns.data[0]?.id ?? '';
   ({ workflowId, runId, replayId } = await runOfFirst());
   routes = await routesOf(api);
 }, 120_000);
@@ -113,6 +116,8 @@ const idFor = (template: string, name: string): string => {
     case 'sources id':
     case 'audit id':
       return source.id;
+    case 'sources runId':
+      return sourceRunId;
     case 'sources idOrSlug':
       return source.name_slug;
     case 'components keyOrId':
@@ -181,6 +186,7 @@ const stateOfFirst = async (): Promise<string> => {
     '/v1/api_keys',
     `/v1/components/${component.id}`,
     `/v1/sources/${source.id}/event_summaries?expand=event`,
+    `/v1/sources/${source.id}/runs`,
     `/v1/webhooks/${webhookId}/deliveries`,
     `/v1/data_stores/${storeId}`,
     `/v1/data_stores/${storeId}/records`,

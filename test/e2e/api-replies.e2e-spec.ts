@@ -209,6 +209,11 @@ describe('the OpenAPI document agrees with the reply of', () => {
       }
     }
     await contract.expect(400, 'GET /v1/sources/{id}/event_summaries', { path, query: { after: 'nothing' } });
+    const runs = await contract.expect<Paged<{ id: string }>>(200, 'GET /v1/sources/{id}/runs', { path });
+    const run = { ...path, runId: runs.data[0]?.id ?? '' };
+    await contract.expect(200, 'GET /v1/sources/{id}/runs/{runId}', { path: run });
+    await contract.expect(404, 'GET /v1/sources/{id}/runs/{runId}', { path: { ...path, runId: 'inv_none' } });
+    await contract.expect(400, 'GET /v1/sources/{id}/runs', { path, query: { status: 'failed' } });
     await contract.expect(202, 'DELETE /v1/sources/{id}/events', { path });
     await contract.expect(200, 'GET /v1/sources/{id}/event_summaries', { path });
   });

@@ -135,6 +135,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     workflowInvokes: parts.workflowInvokes,
     appEvents: appEventsOf({ config, plane, topics, log: edge.log }, roles.unread),
     appliedEvents: roles.readModels.event_summaries,
+    runsUnderWay: roles.runner,
     inspector: sandboxing.inspector,
     caller: sandboxing.caller,
     definitions: sandboxing.definitions,

@@ -4,8 +4,10 @@ import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
 import { EMITS } from '#libs/stream-log/topics.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
+import { runsOf } from '#libs/stream-log/source-runs.js';
 import { truncateJson } from '#libs/http/truncate-event.js';
 import { type KeptEvents } from '../ports.js';
+import { runDoc, type RunDoc, runListOf } from './run-doc.js';
 
 /** Largest event in a list, in bytes of JSON. */
 export const MAX_SHORT_BYTES = 1024;
@@ -60,8 +62,10 @@ export const eventDocId = (emitterId: string, channel: string, eventId: string):
 /** Events of an emitter over all its channels, as a multiple of those of one channel. */
 export const CHANNELS_KEPT = 100;
 
-/** Keeps the newest events of each channel of every emitter, shortened and as whole text. */
-export const eventSummariesProjection = (settings: KeptEvents): StreamProjection<EventDoc> => ({
+/**
+ * Keeps the newest events of each channel of every emitter, shortened and as whole text, and as many of its newest runs.
+ */
+export const eventSummariesProjection = (settings: KeptEvents): StreamProjection<EventDoc | RunDoc> => ({
   name: eventSummaries.name,
   prefix: EMITS,
   schema: eventSummaries,
@@ -74,10 +78,12 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
 
   interpret(record) {
     const headers = emitterHeaders(record);
-    const { value } = record;
-    const { id, emitter: emitterId, workspace: workspaceId, channel, emit: emitId } = headers;
+    if (headers.kind === 'runs') {
+      const docs = runsOf(record, settings.retained).map((run) => runDoc(headers, run));
+      return { kind: 'put', docs };
+    }
     if (headers.kind === 'delete') {
-      const { start, end, every } = headers;
+      const { emitter: emitterId, channel, start, end, every } = headers;
       const from = start === undefined ? undefined : sortableEventId(start);
       const to = end === undefined ? undefined : sortableEventId(end);
       return {
@@ -88,43 +94,50 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
       };
     }
     // The router keeps waiting events. They arrive as emits once they go out.
-    if (!isListed(headers)) return undefined;
-    const sort = sortableEventId(id);
-    if (sort === undefined) throw new Error(`${id} is not an event id`);
-    const { dedupe, summary, notrigger } = headers;
-    const { nostore: _, ...parts } = eventParts(headers);
-    const { text: short, truncated } = truncateJson(value, MAX_SHORT_BYTES);
-    const payloadBytes = truncated ? Buffer.byteLength(value) : 0;
-    const named = 3 * Buffer.byteLength(channel) + Buffer.byteLength(summary ?? '') + Buffer.byteLength(dedupe ?? '');
-    const doc: EventDoc = {
-      id: eventDocId(emitterId, channel, id),
-      emitterId,
-      channel,
-      list: listOf(emitterId, channel),
-      family: familyOf(emitterId, channel),
-      sort,
-      eventId: id,
-      emitId,
-      workspaceId,
-      short,
-      payloadBytes,
-      bytes: OVERHEAD_BYTES + named + Buffer.byteLength(short) + payloadBytes,
-      ...(truncated ? { payload: value } : {}),
-      ...parts,
-      ...(notrigger === undefined ? {} : { notrigger }),
-    };
-    return { kind: 'put', docs: [doc] };
+    return isListed(headers) ? { kind: 'put', docs: [eventDoc(headers, record.value)] } : undefined;
   },
 
   // An event that no list keeps gets no document.
   listOf: (record) => {
     const headers = emitterHeaders(record);
     if (headers.kind === 'delete') return undefined;
+    if (headers.kind === 'runs') return runListOf(headers.emitter);
     return isListed(headers) ? listOf(headers.emitter, headers.channel) : '';
   },
 
-  ofKey: (emitterId) => ['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),
+  ofKey: (emitterId) => [
+    ...['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),
+    { family: runListOf(emitterId) },
+  ],
 });
 
 const isListed = (headers: EmitterHeaders): headers is EmitHeaders =>
   headers.kind === 'emit' && headers.nostore !== '1';
+
+const eventDoc = (headers: EmitHeaders, value: string): EventDoc => {
+  const { id, emitter: emitterId, workspace: workspaceId, channel, emit: emitId } = headers;
+  const sort = sortableEventId(id);
+  if (sort === undefined) throw new Error(`${id} is not an event id`);
+  const { dedupe, summary, notrigger } = headers;
+  const { nostore: _, ...parts } = eventParts(headers);
+  const { text: short, truncated } = truncateJson(value, MAX_SHORT_BYTES);
+  const payloadBytes = truncated ? Buffer.byteLength(value) : 0;
+  const named = 3 * Buffer.byteLength(channel) + Buffer.byteLength(summary ?? '') + Buffer.byteLength(dedupe ?? '');
+  return {
+    id: eventDocId(emitterId, channel, id),
+    emitterId,
+    channel,
+    list: listOf(emitterId, channel),
+    family: familyOf(emitterId, channel),
+    sort,
+    eventId: id,
+    emitId,
+    workspaceId,
+    short,
+    payloadBytes,
+    bytes: OVERHEAD_BYTES + named + Buffer.byteLength(short) + payloadBytes,
+    ...(truncated ? { payload: value } : {}),
+    ...parts,
+    ...(notrigger === undefined ? {} : { notrigger }),
+  };
+};

@@ -8,7 +8,13 @@ import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
-import { DEFAULT_EVENT_SETTINGS, type EventSettings, eventSummariesProjection, EventsModule } from '../index.js';
+import {
+  DEFAULT_EVENT_SETTINGS,
+  type EventSettings,
+  eventSummariesProjection,
+  EventsModule,
+  type RunsUnderWay,
+} from '../index.js';
 import { T0, topics } from './emit-record.js';
 
 const closing: (() => Promise<void>)[] = [];
@@ -17,7 +23,7 @@ afterEach(async () => {
 });
 
 /** The API of events over engines in memory. `slug-a` is the slug of `dc_a`. Closes itself after the test. */
-export const eventsWorld = async (retained = 100, given: Partial<EventSettings> = {}) => {
+export const eventsWorld = async (retained = 100, given: Partial<EventSettings> = {}, runsUnderWay?: RunsUnderWay) => {
   const settings = { ...DEFAULT_EVENT_SETTINGS, retained, ...given };
   const log = new InMemoryStreamLog();
   const readModels = new InMemoryReadModels();
@@ -56,6 +62,7 @@ export const eventsWorld = async (retained = 100, given: Partial<EventSettings> 
         settings,
         eventStreams: noStreams(log),
         otherStreams: [],
+        runsUnderWay,
       }),
     ],
   });

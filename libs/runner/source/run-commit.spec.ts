@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryDelayedEvents } from '#libs/stream-log/testing/in-memory-delayed-events.js';
+import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { EventIds } from '#libs/stream-log/event-ids.js';
+import { runsOf } from '#libs/stream-log/source-runs.js';
 import { decideRuns, type DecisionContext, type Finished } from './run-commit.js';
 import { noEvent } from './run-result.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
 import { ok } from './testing/fake-sandbox.js';
+import { invocationHeaders } from './testing/source-world.js';
 
 const context = (): DecisionContext => ({
   sourceId: 'dc_1',
@@ -33,6 +36,80 @@ const finished = (id: string, outcome: RunOutcome): Finished => ({
 
 const emitting = (count: number, first = 0): RunOutcome =>
   ok({ emits: Array.from({ length: count }, (_, i) => ({ payload: String(first + i), channel: '' })) });
+
+const withInvocation = (run: Finished, headers: Partial<InvocationHeaders> = {}): Finished => {
+  const given = invocationHeaders(run.execution.id, headers);
+  const record = { topic: 't', lane: 't', key: 'dc_1', offset: 1, timestamp: 900, size: 1, headers: given, value: '' };
+  return { ...run, invocation: { record, headers: given, ack: () => undefined, revoked: () => false } };
+};
+
+describe('the record of the runs of a commit', () => {
+  it('tells of each run what it left, in one record behind all others', async () => {
+    const line = { k: 'console.log', ts: 1, msg: 'x' };
+    const error = { name: 'TypeError', message: 'no', stack: 's', code: 'TypeError' };
+    const response = { status: 202, headers: {}, body: '', base64: false };
+    const batch = [
+      withInvocation(finished('a', { ...emitting(2), logs: [line], response, startedAt: 1_000, endedAt: 1_007 })),
+      withInvocation({ ...finished('b', ok({ status: 'threw', error })), attempts: 2 }, { kind: 'timer' }),
+    ];
+    const { records } = await decideRuns(batch, context());
+    const told = records.filter(({ headers }) => headers['kind'] === 'runs');
+    expect(told).toEqual([records.at(-1)]);
+    const [first, second] = runsOf(told[0] ?? { value: '[]' });
+    expect(first).toEqual({
+      id: 'a',
+      kind: 'http',
+      status: 'ok',
+      queuedAt: 900,
+      startedAt: 1_000,
+      ms: 7,
+      emits: 2,
+      delayed: 0,
+      logs: 1,
+      httpStatus: 202,
+      attempts: 1,
+      firstEvent: records[0]?.headers['id'],
+      error: null,
+    });
+    expect(second).toMatchObject({ id: 'b', kind: 'timer', status: 'threw', emits: 0, logs: 1, attempts: 2 });
+    expect(second).toMatchObject({
+      httpStatus: null,
+      firstEvent: records[3]?.headers['id'],
+      error: { name: 'TypeError', message: 'no' },
+    });
+  });
+
+  it('counts the events that deduplication let through, and those that wait for their time', async () => {
+    const emits = [
+      { payload: '1', channel: '', id: 1 },
+      { payload: '2', channel: '', id: 1 },
+      { payload: '3', channel: '', id: 3, deliverAt: 99_999 },
+    ];
+    const run = withInvocation(finished('a', { ...ok({ emits }), delays: true }));
+    const { records } = await decideRuns([run], { ...context(), strategy: 'unique' });
+    const [told] = runsOf(records.at(-1) ?? { value: '[]' });
+    expect(told).toMatchObject({ emits: 2, delayed: 1, logs: 1 });
+  });
+
+  it('names a hook as such, and says nothing of lines of the platform', async () => {
+    const hook = finished('h', ok());
+    const batch = [{ ...hook, execution: { ...hook.execution, hook: 'activate' as const } }, finished('p', ok())];
+    const { records } = await decideRuns(batch, context());
+    expect(runsOf(records.at(-1) ?? { value: '[]' }).map(({ id, kind }) => [id, kind])).toEqual([['h', 'hook']]);
+    expect((await decideRuns([finished('p', ok())], context())).records).toEqual([]);
+  });
+
+  it('has the error in place of changes that the commit refused', async () => {
+    const { records } = await decideRuns(
+      [withInvocation(finished('a', emitting(3)))],
+      context(),
+      'output',
+      'too large',
+    );
+    const [told] = runsOf(records.at(-1) ?? { value: '[]' });
+    expect(told).toMatchObject({ status: 'threw', emits: 0, error: { name: 'StateLimitExceeded' } });
+  });
+});
 
 describe('the commit of several runs', () => {
   it('holds the emits of all of them in order, and the last event id', async () => {

@@ -8,9 +8,11 @@ import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { withinDelayedLimits } from '../outcome/delayed-limit.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
+import { runsRecord, type SourceRun } from '#libs/stream-log/source-runs.js';
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type RunnerMetrics } from '../runner-ports.js';
 import { type UserError } from '#libs/component-model/run-output.js';
+import { listedRun } from './listed-run.js';
 import { type Execution, runResult } from './run-result.js';
 import { type DedupeCache } from '../outcome/dedupe-cache.js';
 import { partsOf, type SourceState } from './source-state.js';
@@ -21,6 +23,8 @@ export interface Finished extends Input {
   readonly execution: Execution;
   /** Undefined when done without a run (a coalesced tick, a repeat). */
   readonly outcome: RunOutcome | undefined;
+  /** How often the run was started. Default: once. */
+  readonly attempts?: number;
 }
 
 export interface DecisionContext {
@@ -72,6 +76,7 @@ export const decideRuns = async (
   const db = new DbDraft(state.db);
   let refused: Map<Finished, UserError> | undefined;
   const records: LogRecord[] = [];
+  const runs: SourceRun[] = [];
   let built = 0;
   for (const finished of batch) {
     const { execution, outcome: left } = finished;
@@ -88,13 +93,18 @@ export const decideRuns = async (
     caches = result.caches;
     Object.assign(changed, result.dedupe);
     Object.assign(dbChanges, outcome.dbChanges);
+    const run = listedRun(finished, outcome);
     for (const record of result.records) {
+      run?.count(record.headers);
       records.push(...((isEmit(record) && routes?.route(record)) || [record]));
       if (++built % RECORDS_A_TURN === 0) await turn();
     }
     metrics.emits(result.emitted);
     metrics.duplicates(result.duplicates);
+    if (run) runs.push(run.end());
   }
+  const workspaceId = batch.find(({ outcome }) => outcome)?.execution.workspaceId ?? '';
+  if (runs.length > 0) records.push(runsRecord({ topic, sourceId, workspaceId }, runs));
   const forgets = cut === 'dedupe' || cut === 'output';
   const dedupe = forgets ? allRemoved(state.dedupe) : withoutAbsent(changed, state.dedupe);
   return {

@@ -257,7 +257,7 @@ describe('a commit that cannot be built', () => {
     await jest.advanceTimersByTimeAsync(100);
     await turns();
     expect(commits).toHaveLength(1);
-    expect(commits[0]?.records).toMatchObject([{ value: '0' }, { value: '1' }]);
+    expect(commits[0]?.records).toMatchObject([{ value: '0' }, { value: '1' }, { headers: { kind: 'runs' } }]);
     expect(commits.map(progressOf)).toEqual([{ through: 1, above: [] }]);
     expect(committer.busy()).toBe(false);
   });

@@ -4,13 +4,15 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { BundleNotLoaded, type RunOutcome, type Sandbox, SandboxGone } from '#libs/sandbox/index.js';
 import { type SourceDefinition } from '#libs/sources/published.js';
 import { type DefinitionOverride } from './definition-override.js';
+import { type InFlightInvocations } from '../in-flight-invocations.js';
 import { InvocationQueue } from '../invocation-queue.js';
 import { type Invocation } from '../invocation.js';
 import { type RunFinisher } from './run-finisher.js';
 import { type RunnableSource, type SourceRunnerDependencies } from '../runner-ports.js';
 import { failedToLoad, hostEnded } from './platform-outcomes.js';
 import { SourcePause } from '../source-pause.js';
-import { type SourceProcess } from './source-process.js';
+import { BegunRuns } from './begun-runs.js';
+import { concurrencyOf, type SourceProcess } from './source-process.js';
 
 /** Time to wait for the event log, per attempt, while a source is unknown. */
 const FOLLOW_MS = 10_000;
@@ -21,6 +23,7 @@ export interface RunDispatcherOptions {
   readonly process: Pick<SourceProcess, 'sandboxFor'>;
   readonly override: DefinitionOverride;
   readonly finisher: RunFinisher;
+  readonly invocations: Pick<InFlightInvocations, 'begin' | 'putBack'>;
   /** Called once when npm packages cannot be installed. It may be called again after a process has started. */
   readonly onPackagesMissing: (error: DomainError) => void;
   /** Called when the process has fewer runs than before. */
@@ -36,12 +39,14 @@ export class RunDispatcher {
   private readonly queue = new InvocationQueue();
   private readonly backoff = new Backoff({ firstMs: 100, longestMs: 10_000 });
   private readonly pause: SourcePause;
+  private readonly begun: BegunRuns;
   private inFlight = 0;
   private dispatching = false;
   private toldOfPackages = false;
 
   constructor(private readonly options: RunDispatcherOptions) {
-    const { sourceId, deps } = options;
+    const { sourceId, deps, invocations } = options;
+    this.begun = new BegunRuns(invocations, deps.clock);
     this.pause = new SourcePause(
       () => deps.isPaused?.(sourceId) === true || this.waitsForOlder(),
       () => this.dispatch(),
@@ -160,6 +165,7 @@ export class RunDispatcher {
     const { headers, record } = invocation;
     const { settings, replies } = this.options.deps;
     this.inFlight++;
+    this.begun.handedOver(invocation, concurrencyOf(definition, settings));
     const timeoutMs = headers.kind === 'timer' ? settings.timerTimeoutMs : settings.httpTimeoutMs;
     const body = bodyRangeOf(record.value, headers.body);
     const request = { invocationId: headers.id, event: record.value, body, timeoutMs };
@@ -175,6 +181,7 @@ export class RunDispatcher {
       )
       .finally(() => {
         this.inFlight--;
+        this.begun.ended(invocation);
         this.options.onRunEnded();
         if (this.queue.size > 0) this.dispatch();
       });
@@ -185,6 +192,7 @@ export class RunDispatcher {
     const { deps, isClosed } = this.options;
     const { id } = invocation.headers;
     deps.hostDeaths.end(id);
+    this.options.invocations.putBack(invocation);
     if (isClosed()) return;
     if (!(error instanceof SandboxGone)) this.failed({ invocation: id, error: String(error) }, 'run.failed');
     this.queue.putBack(invocation);

@@ -48,7 +48,8 @@ export class RunFinisher {
       }
       this.acknowledge(invocation);
     };
-    committer.push({ execution, outcome, invocation, committed, abandoned });
+    const attempts = 1 + deps.hostDeaths.deathsOf(headers.id);
+    committer.push({ execution, outcome, invocation, attempts, committed, abandoned });
   }
 
   /** Emits a delayed event that is due, or a test event of an endpoint, without a run. */

@@ -2,12 +2,14 @@ import { newId } from '#libs/kernel/ids.js';
 import { type HookOutcome, type HookRunner } from '#libs/sources/published.js';
 import { consumeLanes, type LaneConsumer, type LaneConsumerOptions } from '../lane-consumer.js';
 import { LoadedExecutables } from '../loaded-executables.js';
-import { SourceRunner } from './source-runner.js';
+import { SourceRunner, type UnfinishedRuns } from './source-runner.js';
 import { type RunnerDependencies } from '../runner-ports.js';
 
 export interface Runner extends HookRunner, LaneConsumer {
   /** Writes a line of the platform to the source's `$logs`. Does nothing when the source is not loaded. */
   note(sourceId: string, text: string): Promise<void>;
+  /** Undefined when the source is not loaded. */
+  unfinished(sourceId: string): Promise<UnfinishedRuns | undefined>;
   /** Ends the process of a deleted executable and forgets its state in memory. */
   forget(id: string): Promise<void>;
 }
@@ -44,6 +46,10 @@ export const startRunner = async (
 
     async note(sourceId, text): Promise<void> {
       (await sources.loaded(sourceId))?.note(newId('inv', deps.clock.now()), text);
+    },
+
+    async unfinished(sourceId) {
+      return (await sources.loaded(sourceId))?.unfinished();
     },
 
     async forget(id): Promise<void> {

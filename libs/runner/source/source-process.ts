@@ -18,6 +18,12 @@ import { fingerprint } from './definition-fingerprint.js';
 import { failedToLoad, loggedOutcome } from './platform-outcomes.js';
 import { type WaitingTold } from './waiting-told.js';
 
+/** Returns how many runs of a source its process has at a time. */
+export const concurrencyOf = (
+  definition: SourceDefinition,
+  settings: Pick<SourceRunnerDependencies['settings'], 'concurrency'>,
+): number => (propsOf(definition, 'db').length > 0 ? 1 : settings.concurrency);
+
 export interface SourceProcessOptions {
   readonly sourceId: string;
   readonly deps: Pick<
@@ -142,7 +148,7 @@ export class SourceProcess {
       ...(definition.packages ? { packages: await deps.packages(workspaceId, definition.packages) } : {}),
       props,
       db: committer.state.db,
-      concurrency: propsOf(definition, 'db').length > 0 ? 1 : deps.settings.concurrency,
+      concurrency: concurrencyOf(definition, deps.settings),
       onLate: (line) => onLate(workspaceId, definition, mask.outcome(loggedOutcome(line, deps.clock.now()))),
     };
   }

@@ -20,6 +20,19 @@ import { type SourceRunnerDependencies } from '../runner-ports.js';
 import { SourceProcess } from './source-process.js';
 import { WaitingTold } from './waiting-told.js';
 
+/** Runs of a source that its runner has got and not committed. Times are epoch milliseconds. */
+export interface UnfinishedRuns {
+  readonly runs: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly queuedAt: number;
+    /** Null until it begins. */
+    readonly startedAt: number | null;
+  }[];
+  /** Offset up to which the records of the lane are among these runs or have ended. */
+  readonly through: number;
+}
+
 /**
  * Runs one source in this process. Invocations start in lane order. Results are committed in the order in which the
  * runs ended, many in one commit. Only then are invocations acknowledged.
@@ -82,6 +95,7 @@ export class SourceRunner implements ExecutableRunner {
       process,
       override,
       finisher,
+      invocations: intake.inFlight,
       onPackagesMissing: ({ message }) => this.say((now) => waitsForPackages(message, now)),
       onRunEnded: () => this.resumeIfIdle(),
       isClosed,
@@ -145,6 +159,18 @@ export class SourceRunner implements ExecutableRunner {
     const execution = executionOf(this.sourceId, id, definition, workspaceId);
     // The end of the run may have arrived in the same frame, and its own lines come first.
     setImmediate(() => this.committer.push({ execution, outcome, invocation: undefined, committed: () => undefined }));
+  }
+
+  /** Returns the invocations of the lane that are not acknowledged. */
+  unfinished(): UnfinishedRuns {
+    const { inFlight, tracker } = this.intake;
+    const runs = [...inFlight.values()].map((invocation) => ({
+      id: invocation.headers.id,
+      kind: invocation.headers.kind,
+      queuedAt: invocation.record.timestamp,
+      startedAt: inFlight.begunAt(invocation) ?? null,
+    }));
+    return { runs, through: tracker.admittedTo() };
   }
 
   /** Returns to the definition in the event log. */

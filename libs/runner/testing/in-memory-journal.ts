@@ -40,9 +40,9 @@ export class InMemoryJournal implements RunJournal {
   /** @param log receives the records of each commit together with its state. */
   constructor(private readonly log = new InMemoryStreamLog()) {}
 
-  /** Records of all commits, including those whose topic does not exist. */
+  /** Records of all commits, including those whose topic does not exist, without those that tell of runs. */
   get records(): readonly LogRecord[] {
-    return this.commits.flatMap(({ records }) => records);
+    return this.commits.flatMap(({ records }) => records.filter(({ headers }) => headers['kind'] !== 'runs'));
   }
 
   /** Progress of an executable in its lane. */

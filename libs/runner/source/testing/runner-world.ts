@@ -3,6 +3,7 @@ import { type SourceDefinition } from '#libs/sources/published.js';
 import { type InvocationHeaders } from '#libs/stream-log/envelopes.js';
 import { HandedOver } from '#libs/stream-log/handed-over.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
+import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { type Replies } from '../../runner-ports.js';
 import { type Runner, startRunner } from '../runner.js';
@@ -87,7 +88,8 @@ export class RunnerWorld {
   /** Payloads of the source's events. */
   emitted(sourceId: string): readonly string[] {
     const records = this.log.recordsOf(this.topics.emits(sourceId));
-    return records.filter(({ headers }) => headers['emitter'] === sourceId).map(({ value }) => value);
+    const isOwn = ({ kind, emitter }: LogRecord['headers']): boolean => kind === 'emit' && emitter === sourceId;
+    return records.filter(({ headers }) => isOwn(headers)).map(({ value }) => value);
   }
 
   async close(): Promise<void> {
