@@ -2,12 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { streamName } from '#libs/kernel/events.js';
-import { isIdOf } from '#libs/kernel/ids.js';
-import { load, type CommandContext } from '#libs/kernel/handle-command.js';
+import { isIdOf, newCommandId } from '#libs/kernel/ids.js';
+import { load, type CommandContext, type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
-import { EVENT_STORE, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
+import { EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
-import { componentDecider, type SavedComponent } from './domain/component.js';
+import { componentDecider, savedDataOf, type SavedComponent } from './domain/component.js';
 import { componentByKey } from './get-component/find-component.js';
 import { componentNotFound } from './get-component/get-component.query.js';
 import {
@@ -30,6 +30,7 @@ export class StoredComponentCatalog implements ComponentCatalog {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(UPCASTERS) private readonly upcasters: Upcasters,
+    @Inject(HANDLE_COMMAND) private readonly handle: HandleCommand,
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     private readonly saver: SaveComponentHandler,
   ) {}
@@ -70,11 +71,22 @@ export class StoredComponentCatalog implements ComponentCatalog {
     context: CommandContext,
   ): Promise<ResolvedComponent> {
     const done = (): Promise<void> => Promise.resolve();
-    const unchanged = { ...deployable(component), ...facts(component), keep: done, release: done };
+    const keep = (): Promise<void> => this.kept(component, context);
+    const unchanged = { ...deployable(component), ...facts(component), keep, release: done };
     if (!refreshPackages) return unchanged;
     await this.checkOwn(component.componentId, context.workspaceId);
     const refreshed = await this.saver.refresh(component, context);
     return refreshed ? this.staged(refreshed) : { ...unchanged, packageChanges: NO_CHANGES };
+  }
+
+  /** Saves a component again that was deleted since it was found, because its user is written by now. */
+  private async kept(component: SavedComponent, context: CommandContext): Promise<void> {
+    const { componentId } = component;
+    const stream = streamName(componentDecider.category, componentId);
+    if ((await load(this.store, this.upcasters, componentDecider, stream)).state.status === 'saved') return;
+    const command = { type: 'SaveComponentCode', data: savedDataOf(component) } as const;
+    const again = { ...context, commandId: newCommandId(), causationId: context.commandId };
+    await this.handle(componentDecider, componentId, command, again);
   }
 
   private async staged(prepared: PreparedComponent): Promise<ResolvedComponent> {

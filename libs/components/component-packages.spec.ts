@@ -7,7 +7,7 @@ import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { ComponentsModule, componentsContext } from './index.js';
 import { COMPONENT_CATALOG, type ComponentCatalog } from './published.js';
 import { REGISTRY_WORKSPACE } from './registry/registry-entry.js';
-import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from './testing/fakes.js';
+import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs, noUsers } from './testing/fakes.js';
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
@@ -41,6 +41,7 @@ const world = async () => {
         inspector,
         fetcher,
         calls: new FakeCalls(),
+        componentUsers: noUsers,
       }),
     ],
     http: plane.ports(),

@@ -82,10 +82,9 @@ const PackagesReply = named('ComponentPackages', {
   ),
 });
 
-/** Component as in docs/reference/rest-api.md#component-fields. Absent values are null. */
-export const Component = named('Component', {
-  id: text('`sc_…`'),
-  code: text('The exact code'),
+const ID = { id: text('`sc_…`') };
+
+const FACTS = {
   code_hash: text('SHA-256 of the code, in hexadecimal'),
   name: text('Name that the component declares'),
   version: text('Empty when the code has none'),
@@ -99,9 +98,15 @@ export const Component = named('Component', {
   revision: revisionField(),
   created_at: seconds(),
   updated_at: seconds(),
-});
+};
 
+/** Component as in docs/reference/rest-api.md#component-fields. Absent values are null. */
+export const Component = named('Component', { ...ID, code: text('The exact code'), ...FACTS });
 export type ComponentReply = TypeOf<typeof Component>;
+
+/** As in docs/reference/rest-api.md#components-list. */
+export const ListedComponent = named('ListedComponent', { ...ID, ...FACTS });
+export type ListedComponentReply = TypeOf<typeof ListedComponent>;
 
 export interface ShownComponent {
   readonly component: SavedComponent;
@@ -109,9 +114,13 @@ export interface ShownComponent {
   readonly changes?: PackageChanges;
 }
 
-export const componentReply = ({ component, revision, changes }: ShownComponent, code: string): ComponentReply => ({
+export const componentReply = (shown: ShownComponent, code: string): ComponentReply => {
+  const { id, ...facts } = listedComponentReply(shown);
+  return { id, code, ...facts };
+};
+
+export const listedComponentReply = ({ component, revision, changes }: ShownComponent): ListedComponentReply => ({
   id: component.componentId,
-  code,
   code_hash: component.codeHash,
   name: component.name,
   version: component.version,

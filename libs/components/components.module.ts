@@ -4,8 +4,18 @@ import { type Clock } from '#libs/kernel/clock.js';
 import { type EventStore } from '#libs/kernel/event-store.js';
 import { type HandleCommand } from '#libs/kernel/handle-command.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
+import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
 import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
-import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS, VAULT } from '#libs/kernel/tokens.js';
+import {
+  BLOBS,
+  CLOCK,
+  EVENT_STORE,
+  HANDLE_COMMAND,
+  READ_MODELS,
+  READ_YOUR_WRITES,
+  UPCASTERS,
+  VAULT,
+} from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { CalledAdditionalProps } from './call-component/additional-props.js';
@@ -14,6 +24,8 @@ import { ComponentForms } from './call-component/call-component.handler.js';
 import { DynamicPropsStore } from './call-component/dynamic-props.js';
 import { CalledEventNames } from './call-component/event-names.js';
 import { StoredComponentCatalog } from './catalog.js';
+import { DeleteComponentController } from './delete-component/delete-component.controller.js';
+import { DeleteComponentHandler } from './delete-component/delete-component.handler.js';
 import { GetComponentController } from './get-component/get-component.controller.js';
 import { GetComponentHandler } from './get-component/get-component.query.js';
 import { GetComponentPackagesHandler } from './get-component/get-packages.query.js';
@@ -21,6 +33,8 @@ import { AppsController } from './list-apps/apps.controller.js';
 import { GetAppHandler, ListAppsHandler } from './list-apps/apps.query.js';
 import { GetRegistryComponentController } from './get-registry-component/get-registry-component.controller.js';
 import { GetRegistryComponentHandler } from './get-registry-component/get-registry-component.query.js';
+import { ListComponentsController } from './list-components/list-components.controller.js';
+import { ListComponentsHandler } from './list-components/list-components.query.js';
 import { ListPackageUsersController } from './list-package-users/list-package-users.controller.js';
 import { ListPackageUsersHandler } from './list-package-users/list-package-users.query.js';
 import { ADDITIONAL_PROPS, COMPONENT_CATALOG, COMPONENT_OPTIONS, EVENT_NAMES } from './published.js';
@@ -35,9 +49,11 @@ import {
   COMPONENT_CALLS,
   COMPONENT_FETCHER,
   COMPONENT_INSPECTOR,
+  COMPONENT_USERS,
   type ComponentCalls,
   type ComponentFetcher,
   type ComponentInspector,
+  type ComponentUsers,
   DEFAULT_CODE_LIMITS,
   DEFAULT_INSPECTION_LIMITS,
   INSPECTION_LIMITS,
@@ -56,6 +72,8 @@ export interface ComponentsPorts {
   readonly fetcher: ComponentFetcher;
   readonly calls: ComponentCalls;
   readonly vault: Vault;
+  readonly readYourWrites: ReadYourWrites;
+  readonly componentUsers: ComponentUsers;
   readonly codeLimits?: CodeLimits;
   readonly inspectionLimits?: InspectionLimits;
   readonly resourceLimits?: ComponentLimits;
@@ -72,11 +90,15 @@ export interface ComponentsPorts {
     SearchRegistryController,
     ListPackageUsersController,
     GetComponentController,
+    ListComponentsController,
+    DeleteComponentController,
     AppsController,
   ],
   providers: [
     SaveComponentHandler,
     GetComponentHandler,
+    ListComponentsHandler,
+    DeleteComponentHandler,
     GetRegistryComponentHandler,
     SearchRegistryHandler,
     RegistrySync,
@@ -108,6 +130,8 @@ export class ComponentsModule {
         { provide: COMPONENT_INSPECTOR, useValue: ports.inspector },
         { provide: COMPONENT_CALLS, useValue: ports.calls },
         { provide: VAULT, useValue: ports.vault },
+        { provide: READ_YOUR_WRITES, useValue: ports.readYourWrites },
+        { provide: COMPONENT_USERS, useValue: ports.componentUsers },
         { provide: COMPONENT_FETCHER, useValue: ports.fetcher },
         { provide: CODE_LIMITS, useValue: ports.codeLimits ?? DEFAULT_CODE_LIMITS },
         { provide: INSPECTION_LIMITS, useValue: ports.inspectionLimits ?? DEFAULT_INSPECTION_LIMITS },

@@ -14,13 +14,15 @@ const BEFORE: Record<ComponentEvent['type'], readonly ComponentEvent['type'][]> 
   ComponentSaved: [],
   ComponentSavedAgain: ['ComponentSaved'],
   ComponentPackagesRefreshed: ['ComponentSaved'],
+  ComponentDeleted: ['ComponentSaved'],
 };
 
 describe('every version of an event of components', () => {
   it.each(Object.keys(BEFORE) as ComponentEvent['type'][])('%s folds', (type) => {
     const after = golden.after(componentDecider, ...BEFORE[type], type);
     expect(after).not.toEqual(golden.after(componentDecider, ...BEFORE[type]));
-    expect(after).toMatchObject({
+    if (type === 'ComponentDeleted') return expect(after).toEqual({ status: 'none' });
+    return expect(after).toMatchObject({
       status: 'saved',
       component: { key: 'github-webhook', hooks: ['deploy', 'activate', 'deactivate'] },
     });
@@ -59,6 +61,10 @@ describe('every version of an event of components', () => {
       .given(history([stream, saved], [stream, refreshed]))
       .then(id, undefined)
       .thenMatches('sc_1:axios@1.22.0', { package: 'axios' });
+    projecting(packageUsesProjection)
+      .given(history([stream, saved], [stream, golden.read<ComponentEvent>('ComponentDeleted.packages')]))
+      .numberOfTimes(2)
+      .then(id, undefined);
     expect(packageUsesProjection.keys(recorded(stream, golden.read<ComponentSaved>('ComponentSaved')))).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ export {
   type ComponentCalls,
   type ComponentFetcher,
   type ComponentInspector,
+  type ComponentUsers,
 } from './ports.js';
 export { BuildProgress, type BuildStatus, readBuildStatus } from './registry/build-progress.js';
 export { keepRegistry } from './registry/kept-registry.js';

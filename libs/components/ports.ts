@@ -7,6 +7,7 @@ import { type PackagesBeside } from './published.js';
 export const COMPONENT_INSPECTOR = Symbol('ComponentInspector');
 export const COMPONENT_CALLS = Symbol('ComponentCalls');
 export const COMPONENT_FETCHER = Symbol('ComponentFetcher');
+export const COMPONENT_USERS = Symbol('ComponentUsers');
 export const CODE_LIMITS = Symbol('CodeLimits');
 export const INSPECTION_LIMITS = Symbol('InspectionLimits');
 
@@ -61,6 +62,20 @@ export interface ComponentCalls {
   unknownAccountIn(value: unknown, workspaceId: string): string | undefined;
   /** Reads an answer of additionalProps. Undefined when the process sent anything else. */
   propsIn(answer: string): readonly ConfigurableProp[] | undefined;
+}
+
+export interface ComponentUser {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Finds what would lack a component that is deleted. */
+export interface ComponentUsers {
+  /** Sources, also those that are being deployed, and workflows whose version in force or draft has the component. */
+  of(
+    componentId: string,
+    workspaceId: string,
+  ): Promise<{ readonly sources: readonly ComponentUser[]; readonly workflows: readonly ComponentUser[] }>;
 }
 
 export interface InspectionLimits {

@@ -85,7 +85,14 @@ export interface ComponentPackagesRefreshed {
   readonly data: ComponentSaved['data'] & { readonly dropped?: readonly string[] };
 }
 
-export type ComponentEvent = ComponentSaved | ComponentSavedAgain | ComponentPackagesRefreshed;
+/** The component can no longer be found. Saving its code makes it anew, under the same id. */
+export interface ComponentDeleted {
+  readonly type: 'ComponentDeleted';
+  /** `uses` has each `name@version` of its npm packages. Absent for none. */
+  readonly data: { readonly uses?: readonly string[]; readonly deletedAt: number };
+}
+
+export type ComponentEvent = ComponentSaved | ComponentSavedAgain | ComponentPackagesRefreshed | ComponentDeleted;
 
 /** Packages that the bundle requires while it runs. */
 export interface PackagesBeside {
@@ -187,7 +194,10 @@ export interface ResolvedComponent extends DeployableComponent {
   readonly description: string | null;
   /** Blob of the code. */
   readonly codeHash: string;
-  /** Saves them. Does nothing for any other component. */
+  /**
+   * Saves them, and any other component that was deleted since it was found. Call it once the source is written that
+   * uses the component.
+   */
   keep(): Promise<void>;
   /** Call it at the end of the request. What was not saved cannot run afterwards. */
   release(): Promise<void>;

@@ -32,6 +32,7 @@ import { runnableWorkflows, workflowChanges } from '#libs/workflows/index.js';
 import { authsOf } from './account-auths.js';
 import { type ApiOptions } from './api.js';
 import { componentCalls } from './component-calls.js';
+import { componentUsers } from './component-users.js';
 import { auditable, auditedCategories, type ModulePorts, modulesOf, resourceLimits } from './contexts.js';
 import { type ControlPlane } from './control-plane.js';
 import { type Engines } from './engines.js';
@@ -95,6 +96,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     inspector: options.inspector,
     calls: componentCalls(options.caller, blobs, auths, installPackages(blobs, options.packages)),
     fetcher: crawledFetcher(fileFetcher(egress, DEFAULT_CODE_LIMITS.fileBytes)),
+    componentUsers: componentUsers(views, blobs),
     inspectionLimits: { ...DEFAULT_INSPECTION_LIMITS, atOnce: config.buildsAtOnce },
     readYourWrites: options.readYourWrites,
     hookRunner: options.hookRunner,

@@ -47,6 +47,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'user.already_exists': { status: 409, word: 'user_already_exists' },
   'api_key.not_found': { status: 404, word: 'api_key_not_found' },
   'component.not_found': { status: 404, word: 'component_not_found' },
+  'component.in_use': { status: 409, word: 'component_in_use' },
   'component.reference_missing': { status: 400, word: 'component_reference_missing' },
   'component.invalid': { status: 400, word: 'invalid_component' },
   'component.too_large': { status: 413, word: 'component_too_large' },

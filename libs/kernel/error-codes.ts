@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'user.already_exists'
   | 'api_key.not_found'
   | 'component.not_found'
+  | 'component.in_use'
   | 'component.reference_missing'
   | 'component.invalid'
   | 'component.too_large'

@@ -50,6 +50,19 @@ describe('the actions of a workspace', () => {
     expect(found(viewAfter(['sc_1', saved('sc_1', 1, { key: null })], ['sc_1', savedAgain(3)]))).toEqual([]);
   });
 
+  it('are gone with the last version of their key, and the newest of those that are left before', () => {
+    const deleted = { type: 'ComponentDeleted', data: { deletedAt: 9 } };
+    const both = [
+      ['sc_1', saved('sc_1', 1, { version: '1.2.0' })],
+      ['sc_2', saved('sc_2', 2, { version: '1.10.0' })],
+    ] as const;
+    expect(found(viewAfter(...both, ['sc_2', deleted]))).toEqual([['hello', 'sc_1', 1]]);
+    expect(found(viewAfter(...both, ['sc_1', deleted]))).toEqual([['hello', 'sc_2', 1]]);
+    expect(found(viewAfter(...both, ['sc_1', deleted], ['sc_2', deleted]))).toEqual([]);
+    expect(found(viewAfter(...both, ['sc_2', deleted], ['sc_2', saved('sc_2', 10)]))).toEqual([['hello', 'sc_1', 1]]);
+    expect(found(viewAfter(['sc_9', deleted]))).toEqual([]);
+  });
+
   it('have the facts of their newest state', () => {
     const configurableProps = [{ name: 'token', type: 'string', secret: true }];
     const refreshed = { type: 'ComponentPackagesRefreshed', data: saved('sc_1', 9, { configurableProps }).data };

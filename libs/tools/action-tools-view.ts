@@ -1,4 +1,9 @@
-import { type ComponentEvent, isNewerVersion, REGISTRY_WORKSPACE } from '#libs/components/published.js';
+import {
+  type ComponentDeleted,
+  type ComponentEvent,
+  isNewerVersion,
+  REGISTRY_WORKSPACE,
+} from '#libs/components/published.js';
 import { idOf, type RecordedEvent } from '#libs/kernel/events.js';
 import { type LiveView } from '#libs/kernel/live-view.js';
 import { actionFacts, type ActionTool } from './domain/tool-list.js';
@@ -26,6 +31,7 @@ export class ActionToolsView implements LiveView {
     if (!isComponentEvent(recorded) || recorded.metadata.workspaceId === REGISTRY_WORKSPACE) return;
     const id = idOf(recorded.stream);
     const known = this.versions.get(id);
+    if (recorded.type === 'ComponentDeleted') return this.remove(id, known);
     const version = versionOf(id, recorded, known);
     if (!version) return;
     this.versions.set(id, version);
@@ -36,12 +42,30 @@ export class ActionToolsView implements LiveView {
     else if (before.tool.componentId === id || isNewerVersion(version, before))
       byKey.set(version.tool.key, { ...version, tool: { ...version.tool, createdAt: before.tool.createdAt } });
   }
+
+  /** The newest version that is left offers the tool, with the time of the first one. */
+  private remove(id: string, known: Version | undefined): void {
+    if (!known) return;
+    const { workspaceId, tool } = known;
+    this.versions.delete(id);
+    const byKey = this.newest.get(workspaceId);
+    const shown = byKey?.get(tool.key);
+    if (shown?.tool.componentId !== id) return;
+    let next: Version | undefined;
+    for (const version of this.versions.values()) {
+      if (version.workspaceId !== workspaceId || version.tool.key !== tool.key) continue;
+      if (!next || isNewerVersion(version, next)) next = version;
+    }
+    if (next) byKey?.set(tool.key, { ...next, tool: { ...next.tool, createdAt: shown.tool.createdAt } });
+    else byKey?.delete(tool.key);
+  }
 }
 
 const TYPES: readonly string[] = [
   'ComponentSaved',
   'ComponentSavedAgain',
   'ComponentPackagesRefreshed',
+  'ComponentDeleted',
 ] satisfies ComponentEvent['type'][];
 
 const isComponentEvent = (event: RecordedEvent): event is RecordedEvent & ComponentEvent => TYPES.includes(event.type);
@@ -49,7 +73,7 @@ const isComponentEvent = (event: RecordedEvent): event is RecordedEvent & Compon
 /** Undefined for a component that is no action with a key. */
 const versionOf = (
   id: string,
-  event: RecordedEvent & ComponentEvent,
+  event: RecordedEvent & Exclude<ComponentEvent, ComponentDeleted>,
   known: Version | undefined,
 ): Version | undefined => {
   const { savedAt: updatedAt } = event.data;

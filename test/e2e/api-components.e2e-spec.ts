@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type Component, type Data, type ErrorBody, type Paged } from '#test/harness/api-client.js';
-import { componentCode, relayCode } from '#test/harness/component-code.js';
+import { type Component, type Data, type ErrorBody, type Paged, type Source } from '#test/harness/api-client.js';
+import { componentCode, emitterCode, relayCode } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
 
 const instance = useInstance();
@@ -203,6 +203,49 @@ describe('finding a component', () => {
     expect(byKey.data).toMatchObject({ id: newest.id, version: '0.10.0' });
     const byId = await api.expect<Data<Component>>(200, 'GET', `/v1/components/${old.id}`);
     expect(byId.data).toMatchObject({ id: old.id, version: '0.9.0', code_hash: old.code_hash });
+  });
+});
+
+describe('listing and deleting components', () => {
+  // docs/reference/rest-api.md#components-list #component-delete
+  it('lists them without code, and deletes one that no source and no workflow has', async () => {
+    const { data: me } = await api.expect<Data<{ orgs: { id: string }[] }>>(200, 'GET', '/v1/users/me');
+    const path = `/v1/workspaces/${me.orgs[0]?.id}/components`;
+    const members = `type: 'action', run() { return 'listed'; },`;
+    const { id } = await api.createComponent(componentCode({ key: 'listed-only', members }));
+    const listed = await api.expect<Paged<{ id: string }>>(200, 'GET', path, {
+      query: { q: 'LISTED-o', type: 'action' },
+    });
+    expect(listed.data.map((each) => each.id)).toEqual([id]);
+    expect(listed.data[0]).not.toHaveProperty('code');
+
+    const steps = [{ namespace: 'act', uses: 'listed-only' }];
+    const { data: workflow } = await api.expect<Data<{ id: string }>>(200, 'POST', '/v1/workflows', {
+      body: { name: 'Uses it', triggers: [{ type: 'manual' }], steps },
+    });
+    const refused = await api.call<ErrorBody>('DELETE', `/v1/components/${id}`);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: 'component_in_use', details: { sources: [], workflows: [{ id: workflow.id, name: 'Uses it' }] } },
+    });
+    await api.expect(204, 'DELETE', `/v1/workflows/${workflow.id}`);
+    await api.expect(204, 'DELETE', `/v1/components/listed-only`);
+    expect((await api.call('GET', `/v1/components/${id}`)).status).toBe(404);
+    const history = await api.expect<Paged<{ type: string }>>(200, 'GET', `/v1/audit/${id}`);
+    expect(history.data.map(({ type }) => type)).toEqual(['ComponentSaved', 'ComponentDeleted']);
+  });
+
+  // docs/reference/rest-api.md#component-delete
+  it('keeps a component whose source is deployed at the same moment, which then runs', async () => {
+    const { id } = await api.createComponent(emitterCode(`key: 'at-once',`));
+    const deploying = api.call<Data<Source>>('POST', '/v1/sources', { body: { component_id: id } });
+    const deleted = await api.call('DELETE', `/v1/components/${id}`);
+    const { status, body } = await deploying;
+    expect([200, 404]).toContain(status);
+    if (status === 404) return expect(deleted.status).toBe(204);
+    expect((await api.call('GET', `/v1/components/${id}`)).status).toBe(200);
+    await instance.post(body.data, [['ran']]);
+    return expect(await instance.payloads(body.data, 1)).toEqual(['ran']);
   });
 });
 

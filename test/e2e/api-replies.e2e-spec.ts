@@ -54,6 +54,13 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(404, 'GET /v1/components/registry/{key}', { path: { key: 'a' } });
     await contract.expect(200, 'GET /v1/components/search', { query: { query: 'order' } });
     await contract.expect(400, 'POST /v1/components', { body: { component_code: 'export default {' } });
+    const inUse = { path: { keyOrId: data.id } };
+    for (const list of ['workspaces', 'orgs'])
+      await contract.expect(200, `GET /v1/${list}/{id}/components`, { path: { id: workspace }, query: { q: 'a' } });
+    await contract.expect(409, 'DELETE /v1/components/{keyOrId}', inUse);
+    const unused = { component_code: componentCode({ members: 'run() { return "unused"; },' }) };
+    const saved = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/components', { body: unused });
+    await contract.expect(204, 'DELETE /v1/components/{keyOrId}', { path: { keyOrId: saved.data.id } });
   });
 
   it('calls of components', async () => {

@@ -32,6 +32,22 @@ describe('component', () => {
     warningsAfter(saved, undefined);
   });
 
+  it('is deleted once, with the packages that it used, and saved anew by the same code', () => {
+    const remove = { type: 'DeleteComponentCode', now: 2_000 } as const;
+    given(componentDecider).when(remove).thenNothingHappened();
+    given(componentDecider, [saved])
+      .when(remove)
+      .then({ type: 'ComponentDeleted', data: { deletedAt: 2_000 } });
+    const uses = ['p@1.0.0'];
+    const packages = { lockHash: 'l', partsHash: 'p', count: 1, bytes: 1, ms: 1, cached: false, uses, imported: [] };
+    given(componentDecider, [{ type: 'ComponentSaved', data: savedData({ packages }) }])
+      .when(remove)
+      .then({ type: 'ComponentDeleted', data: { uses, deletedAt: 2_000 } });
+    const gone = [saved, { type: 'ComponentDeleted', data: { deletedAt: 2_000 } }] as const;
+    given(componentDecider, gone).when(remove).thenNothingHappened();
+    given(componentDecider, gone).when({ type: 'SaveComponentCode', data: saved.data }).then(saved);
+  });
+
   it('is refreshed once a second at most', () => {
     given(componentDecider, [saved])
       .when({ type: 'SaveComponentCode', data: savedData({ savedAt: 1_999 }) })

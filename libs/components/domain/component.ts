@@ -17,15 +17,27 @@ export interface SaveComponentCode {
   readonly refreshed?: boolean;
 }
 
+export interface DeleteComponentCode {
+  readonly type: 'DeleteComponentCode';
+  readonly now: number;
+}
+
 /**
  * The id of a component is derived from workspace and code, so saved code never changes. Posting the same code again,
- * even at the same time, only refreshes `updated_at`. See docs/reference/rest-api.md#component-same-code.
+ * even at the same time, only refreshes `updated_at`. See docs/reference/rest-api.md#component-same-code. The code of a
+ * deleted component is saved anew.
  */
-export const componentDecider: Decider<SaveComponentCode, ComponentEvent, ComponentState> = {
+export const componentDecider: Decider<SaveComponentCode | DeleteComponentCode, ComponentEvent, ComponentState> = {
   category: 'component',
   initialState: () => ({ status: 'none' }),
 
-  decide: ({ data, refreshed }, state) => {
+  decide: (command, state) => {
+    if (command.type === 'DeleteComponentCode') {
+      if (state.status === 'none') return [];
+      const uses = state.component.packages?.uses ?? [];
+      return [{ type: 'ComponentDeleted', data: { ...(uses.length === 0 ? {} : { uses }), deletedAt: command.now } }];
+    }
+    const { data, refreshed } = command;
     if (state.status === 'none') return [{ type: 'ComponentSaved', data }];
     if (refreshed === true && lockOf(data) !== lockOf(state.component))
       return [{ type: 'ComponentPackagesRefreshed', data: { ...data, ...droppedBy(data, state.component) } }];
@@ -55,11 +67,19 @@ export const componentDecider: Decider<SaveComponentCode, ComponentEvent, Compon
         const { createdAt, url: before } = state.component;
         return { status: 'saved', component: { ...component, url: url ?? before, createdAt, updatedAt: savedAt } };
       }
+      case 'ComponentDeleted':
+        return { status: 'none' };
       default:
         return state;
     }
   },
 };
+
+/** Data of the event that saves a component as it is. */
+export const savedDataOf = ({ createdAt, updatedAt: _, ...data }: SavedComponent): ComponentSaved['data'] => ({
+  ...data,
+  savedAt: createdAt,
+});
 
 type Saved = Pick<ComponentSaved['data'], 'packages'>;
 

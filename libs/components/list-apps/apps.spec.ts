@@ -8,7 +8,7 @@ import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { ComponentsModule, componentsContext } from '../index.js';
 import { type ComponentSaved } from '../published.js';
 import { registryEntryId } from '../registry/registry-entry.js';
-import { FakeCalls, FakeInspector, InMemoryBlobs } from '../testing/fakes.js';
+import { FakeCalls, FakeInspector, InMemoryBlobs, noUsers } from '../testing/fakes.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -33,6 +33,7 @@ const world = async () => {
         inspector: new FakeInspector(),
         calls: new FakeCalls(),
         fetcher,
+        componentUsers: noUsers,
       }),
     ],
     http: plane.ports(),

@@ -4,7 +4,7 @@ import { type Projection } from '#libs/kernel/projection.js';
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type ComponentEvent } from '../published.js';
 
-/** An app that a component of a workspace names in a prop. It is never deleted, like components. */
+/** An app that a component of a workspace names in a prop. It stays when the component is deleted. */
 export interface AppDoc extends Doc {
   readonly workspaceId: string;
   readonly slug: string;

@@ -13,7 +13,10 @@ export const CODE_SIZES: CollectionSchema = { name: 'components.code_sizes.v1', 
 
 const TYPES: readonly string[] = ['ComponentSaved', 'ComponentPackagesRefreshed'] satisfies ComponentEvent['type'][];
 
-/** The bytes of a refresh are those of the new bundle, because the former one stays for sources that run it. */
+/**
+ * The bytes of a refresh are those of the new bundle, because the former one stays for sources that run it. Those of a
+ * deleted component stay in the sum, as its code stays in the store.
+ */
 export const codeSizesProjection: Projection<CodeSizeDoc> = {
   name: CODE_SIZES.name,
   schema: CODE_SIZES,

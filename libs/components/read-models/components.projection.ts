@@ -9,14 +9,15 @@ export interface ComponentDoc extends Revised {
   readonly workspaceId: string;
   /** Empty when the component declares none. */
   readonly key: string;
+  readonly kind: SavedComponent['kind'];
   /** `updatedAt` in fixed width. */
   readonly sort: string;
   readonly component: SavedComponent;
 }
 
 export const COMPONENTS: CollectionSchema = {
-  name: 'components.components.v2',
-  indexed: ['workspaceId', 'key'],
+  name: 'components.components.v3',
+  indexed: ['workspaceId', 'key', 'kind'],
   sort: 'sort',
 };
 
@@ -24,6 +25,7 @@ const TYPES: readonly string[] = [
   'ComponentSaved',
   'ComponentSavedAgain',
   'ComponentPackagesRefreshed',
+  'ComponentDeleted',
 ] satisfies ComponentEvent['type'][];
 
 /** Saved components, for look-ups by id and by key. */
@@ -40,6 +42,7 @@ export const componentsProjection = withRevision<ComponentDoc>({
       id,
       workspaceId: doc?.workspaceId ?? event.metadata.workspaceId,
       key: component.key ?? '',
+      kind: component.kind,
       sort: String(component.updatedAt).padStart(15, '0'),
       component,
     };

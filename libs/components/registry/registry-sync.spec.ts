@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { BuildProgress, ComponentsModule, componentsContext, RegistrySync, type Synced } from '../index.js';
-import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '../testing/fakes.js';
+import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs, noUsers } from '../testing/fakes.js';
 import { registryEntries } from './registry.projection.js';
 
 const closing: (() => Promise<void>)[] = [];
@@ -17,7 +17,16 @@ const world = async () => {
   const fetcher = { fetch: (url: string) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
   const calls = new FakeCalls();
   const app = await httpTestApp({
-    imports: [ComponentsModule.forRoot({ ...plane.ports(), blobs: new InMemoryBlobs(), inspector, fetcher, calls })],
+    imports: [
+      ComponentsModule.forRoot({
+        ...plane.ports(),
+        blobs: new InMemoryBlobs(),
+        inspector,
+        fetcher,
+        calls,
+        componentUsers: noUsers,
+      }),
+    ],
     http: plane.ports(),
     callers: {},
   });

@@ -13,7 +13,7 @@ import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { BLOBS, CLOCK, EVENT_STORE, HANDLE_COMMAND, READ_MODELS, UPCASTERS } from '#libs/kernel/tokens.js';
 import { type Upcasters } from '#libs/kernel/upcasting.js';
 import { checkCodeSize } from '../domain/code-size.js';
-import { componentDecider, type ComponentState, type SavedComponent } from '../domain/component.js';
+import { componentDecider, savedDataOf, type ComponentState, type SavedComponent } from '../domain/component.js';
 import { componentIdOf } from '../domain/component-identity.js';
 import { checkFileName, checkFilePaths } from '../domain/file-paths.js';
 import { boundedMetadata } from '../domain/metadata-limits.js';
@@ -352,11 +352,6 @@ export class SaveComponentHandler implements ICommandHandler<SaveComponent> {
 
 const sizeOf = ({ code, files = {} }: FetchedComponent): number =>
   Object.values(files).reduce((sum, text) => sum + text.length, code.length);
-
-const savedDataOf = ({ createdAt, updatedAt: _, ...data }: SavedComponent): ComponentSaved['data'] => ({
-  ...data,
-  savedAt: createdAt,
-});
 
 /** The component after its code is saved, or saved again with other packages. */
 const savedBy = (data: ComponentSaved['data'], known: SavedComponent | undefined): SavedComponent => {

@@ -4,6 +4,7 @@ import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';
 import { ComponentsModule, componentsContext, type ComponentFetcher } from '../index.js';
+import { type ComponentUser } from '../ports.js';
 import { COMPONENT_CATALOG, type ComponentCatalog } from '../published.js';
 import { FakeCalls, FakeInspector, InMemoryBlobs } from './fakes.js';
 import { COMPONENT_LIMITS } from '../limits.js';
@@ -28,6 +29,8 @@ export const componentWorld = async (fetcher?: ComponentFetcher, codeBytesPerWor
   const plane = await ControlPlane.start({ projections: componentsContext.projections });
   const inspector = new FakeInspector();
   const blobs = new InMemoryBlobs();
+  /** By component. */
+  const users = new Map<string, readonly ComponentUser[]>();
   const noFetcher: ComponentFetcher = { fetch: (url) => Promise.reject(new Error(`unexpected fetch of ${url}`)) };
   const app = await httpTestApp({
     imports: [
@@ -36,6 +39,7 @@ export const componentWorld = async (fetcher?: ComponentFetcher, codeBytesPerWor
         blobs,
         inspector,
         calls: new FakeCalls(),
+        componentUsers: { of: async (id) => ({ sources: users.get(id) ?? [], workflows: [] }) },
         fetcher: fetcher ?? noFetcher,
         codeLimits: { fileBytes: 1_000, files: 2, totalBytes: 2_000, depth: 3 },
         resourceLimits: { ...COMPONENT_LIMITS, codeBytesPerWorkspace },
@@ -53,12 +57,12 @@ export const componentWorld = async (fetcher?: ComponentFetcher, codeBytesPerWor
     () => app.close(),
     () => plane.stop(),
   );
-  const call = (method: 'get' | 'post', path: string, key = 'one') =>
+  const call = (method: 'get' | 'post' | 'delete', path: string, key = 'one') =>
     request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
   const save = async (code: string, key = 'one') =>
     dataOf(
       await call('post', '/v1/components', key).send({ component_code: code, org_id: key === 'other' ? 'o_2' : 'o_1' }),
     );
   const catalog = app.get<ComponentCatalog>(COMPONENT_CATALOG);
-  return { plane, inspector, blobs, app, call, save, catalog };
+  return { plane, inspector, blobs, users, app, call, save, catalog };
 };

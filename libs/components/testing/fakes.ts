@@ -8,6 +8,7 @@ import {
   type ComponentCallRequest,
   type ComponentCalls,
   type ComponentInspector,
+  type ComponentUsers,
   type InspectOptions,
 } from '../ports.js';
 
@@ -126,3 +127,6 @@ const packagesWith = (version: string): ComponentPackages => {
     ms: 56,
   };
 };
+
+/** Says that nothing uses any component. */
+export const noUsers: ComponentUsers = { of: () => Promise.resolve({ sources: [], workflows: [] }) };

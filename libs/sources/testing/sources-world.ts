@@ -58,6 +58,12 @@ export const sourcesWorld = async () => {
         inspector,
         calls,
         fetcher: { fetch: () => Promise.reject(new Error('nothing is fetched')) },
+        componentUsers: {
+          of: async (componentId) => {
+            const using = [...view.all()].filter(([, { definition }]) => definition.componentId === componentId);
+            return { sources: using.map(([id, { name }]) => ({ id, name })), workflows: [] };
+          },
+        },
       }),
       DataStoresModule.forRoot({ ...plane.ports(), records: new InMemoryRecords() }),
       SourcesModule.forRoot({
