@@ -98,6 +98,47 @@ export interface PageQuery {
   readonly sortOf?: (id: string) => string | undefined;
 }
 
+/** Selects documents by their top-level text fields. A document lacks what a field that it does not have asks for. */
+export interface DocMatch {
+  /** Each field has this text. */
+  readonly equals?: Readonly<Record<string, string>>;
+  /** No field has one of these texts. */
+  readonly none?: Readonly<Record<string, readonly string[]>>;
+  /** One of the fields contains `part`, or the start of the text beside the document does, in any case. */
+  readonly contains?: { readonly part: string; readonly fields: readonly string[] };
+}
+
+/** A place in list order, which need not be that of a document. */
+export interface ScanPlace {
+  readonly sort: string;
+  readonly id: string;
+}
+
+/** Examines documents in list order, without holding the store for long. */
+export interface ScanQuery {
+  readonly where: Where;
+  /** As in PageQuery. */
+  readonly from?: string;
+  readonly to?: string;
+  /** The scan begins behind this place. */
+  readonly after?: ScanPlace;
+  readonly match: DocMatch;
+  /** Documents to find. */
+  readonly limit: number;
+  /** Documents to examine at most. */
+  readonly examine: number;
+  /** Characters of documents and texts after which the scan ends. */
+  readonly chars: number;
+}
+
+export interface Scanned<D extends Doc> {
+  readonly docs: readonly D[];
+  readonly examined: number;
+  readonly chars: number;
+  /** Place of the last document that was examined. Null when the list ends there. */
+  readonly next: ScanPlace | null;
+}
+
 export interface Page<D extends Doc> {
   readonly docs: readonly D[];
   /** Number of documents that match `where` and lie within [from, to], regardless of the page. See `withTotal`. */
@@ -145,6 +186,12 @@ export interface ReadModelStore {
   text(schema: CollectionSchema, id: string, generation?: number): Promise<string | undefined>;
   /** Returns a page in list order: highest sort first, then highest id. May reject with UnknownCursor. */
   page<D extends Doc>(schema: CollectionSchema, query: PageQuery): Promise<Page<D>>;
+
+  /**
+   * Examines some of the documents, and at least one. The caller goes on from `next`. An engine that shares its thread
+   * with others may examine fewer than it may.
+   */
+  scan<D extends Doc>(schema: CollectionSchema, query: ScanQuery): Promise<Scanned<D>>;
 
   /** Creates an empty generation beside the active one, to fill from zero. Drops an unfinished one. */
   beginGeneration(schema: CollectionSchema): Promise<number>;

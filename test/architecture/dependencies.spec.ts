@@ -28,7 +28,11 @@ const JAILED = [
   ...['libs/sandbox/child/main.ts', 'libs/sandbox/bundler/main.ts', 'libs/sandbox/unpack/main.ts'],
   ...['libs/expressions/child/main.ts', 'libs/expressions/child/realm/main.ts', 'libs/packages/fetcher/main.ts'],
 ];
-const THREADS = ['libs/engines/embedded/writer/checkpoint-thread.ts', 'libs/engines/embedded/writer/writer-thread.ts'];
+const THREADS = [
+  'libs/engines/embedded/read-models/scan-worker.ts',
+  'libs/engines/embedded/writer/checkpoint-thread.ts',
+  'libs/engines/embedded/writer/writer-thread.ts',
+];
 
 describe('rules of direction', () => {
   const result = cruise();

@@ -9,6 +9,7 @@ import {
 import { type MakeHarness, type Part } from './harness.js';
 import { fill, ids, item, listed, put, schema } from './read-model-items.js';
 import { pagePart } from './read-model-store-pages.suite.js';
+import { scanPart } from './read-model-store-scan.suite.js';
 import { runParts } from './run-parts.js';
 
 export const READ_MODEL_STORE_PARTS = [
@@ -16,6 +17,7 @@ export const READ_MODEL_STORE_PARTS = [
   'checkpoint',
   'get',
   'page',
+  'scan',
   'delete_range',
   'trim',
   'beside',
@@ -150,6 +152,7 @@ const parts: Record<(typeof READ_MODEL_STORE_PARTS)[number], Part<ReadModelStore
   },
 
   page: pagePart,
+  scan: scanPart,
 
   delete_range: (store) => {
     const removed = async (write: Partial<{ from: string; to: string }>): Promise<(string | undefined)[]> => {

@@ -133,7 +133,8 @@ describe('group commit', () => {
       },
     };
     const reader = new Database(join(installation.dataDir, 'x.db'));
-    const store = new EmbeddedReadModelStore(writer as Writer, reader);
+    const scans = { scan: () => Promise.reject(new Error('nothing is scanned')) };
+    const store = new EmbeddedReadModelStore(writer as Writer, reader, scans);
     const schema = { name: 's.v1', indexed: [], sort: 'at' };
     await store.apply({ schema, generation: 1, expected: null, next: '1', writes: [] });
     expect(submitted).toEqual(['apply', 'apply', 'apply']);
@@ -141,7 +142,7 @@ describe('group commit', () => {
     const failing: Partial<Writer> = {
       submit: () => Promise.reject(refusal({ rule: 'failed', message: 'x', fatal: true, full: false })),
     };
-    const other = new EmbeddedReadModelStore(failing as Writer, reader);
+    const other = new EmbeddedReadModelStore(failing as Writer, reader, scans);
     await expect(other.apply({ schema, generation: 1, expected: null, next: '1', writes: [] })).rejects.toThrow(
       'not written: x',
     );

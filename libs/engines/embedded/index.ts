@@ -29,6 +29,7 @@ import { EmbeddedEventStore } from './events/event-store.js';
 import { EmbeddedLeases } from './stores/leases.js';
 import { EmbeddedProcessRegistry } from './stores/process-registry.js';
 import { EmbeddedReadModelStore } from './read-models/read-model-store.js';
+import { ScanThread } from './read-models/scan-thread.js';
 import { EmbeddedRunHistory } from './stores/run-history.js';
 import { EmbeddedRunJournal } from './runs/run-journal.js';
 import { Checkpoints, type CheckpointFigures, type LargeLog } from './writer/checkpoints.js';
@@ -156,11 +157,12 @@ const damageOf = (dataDir: string, file: FileName, error: unknown): string =>
   (file === 'read' ? 'remove it, which makes the next start rebuild it' : 'put the data directory back from a backup');
 
 const assemble = (
-  { secretKey, previousKey, dataStoreLimits, fetchBytes }: EmbeddedOptions,
+  { dataDir, secretKey, previousKey, dataStoreLimits, fetchBytes }: EmbeddedOptions,
   { writer, checkpoints }: { readonly writer: Writer; readonly checkpoints: Checkpoints },
   readers: Readonly<Record<FileName, Database>>,
   { blobs, release, damage, clock }: Pick<EmbeddedEngines, 'blobs' | 'damage' | 'clock'> & { release: () => void },
 ): EmbeddedEngines => {
+  const scans = new ScanThread(join(dataDir, 'read.db'));
   const vault = new EmbeddedVault(writer, readers.data, secretKey, previousKey);
   const log = new EmbeddedStreamLog(writer, readers.data, clock, fetchBytes);
   const end = async (): Promise<void> => {
@@ -168,6 +170,7 @@ const assemble = (
       await log.close();
     } finally {
       await writer.close(async () => {
+        await scans.close();
         for (const db of Object.values(readers)) db.close();
         await checkpoints.close();
       });
@@ -177,7 +180,7 @@ const assemble = (
   let closed: Promise<void> | undefined;
   return {
     events: new EmbeddedEventStore(writer, readers.events, clock),
-    readModels: new EmbeddedReadModelStore(writer, readers.read),
+    readModels: new EmbeddedReadModelStore(writer, readers.read, scans),
     log,
     journal: new EmbeddedRunJournal(writer, readers.data, log, clock),
     runHistory: new EmbeddedRunHistory(writer, readers.data),

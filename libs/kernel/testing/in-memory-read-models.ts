@@ -1,3 +1,4 @@
+import { scanned } from '../scanned.js';
 import {
   CheckpointConflict,
   UnknownCursor,
@@ -11,6 +12,8 @@ import {
   type ReadModelStore,
   type ReadModelWrite,
   type PageWhere,
+  type Scanned,
+  type ScanQuery,
 } from '../read-model-store.js';
 
 interface Generation {
@@ -93,6 +96,23 @@ export class InMemoryReadModels implements ReadModelStore {
     const start = after !== undefined ? placeOf(after)[1] : before === undefined ? 0 : Math.max(0, end - limit);
     const docs = all.slice(start, Math.max(start, Math.min(end, start + limit)));
     return { docs: docs.flatMap((doc) => listedForm<D>(schema, doc) ?? []), total: all.length };
+  }
+
+  async scan<D extends Doc>(schema: CollectionSchema, query: ScanQuery): Promise<Scanned<D>> {
+    const { where, after } = query;
+    const all = listed(schema, this.generation(schema).docs, where).filter((doc) => {
+      if (!isWithin(schema, doc, query)) return false;
+      if (after === undefined) return true;
+      const order = compare(textOf(doc, schema.sort), after.sort);
+      return order < 0 || (order === 0 && doc.id < after.id);
+    });
+    const rows = all.slice(0, query.examine).map((doc) => ({
+      id: doc.id,
+      sort: textOf(doc, schema.sort),
+      doc: JSON.stringify(listedForm(schema, doc)),
+      hasBeside: schema.beside !== undefined && fieldOf(doc, schema.beside) !== undefined,
+    }));
+    return scanned<D>(rows, query, (id) => this.text(schema, id));
   }
 
   async beginGeneration(schema: CollectionSchema): Promise<number> {

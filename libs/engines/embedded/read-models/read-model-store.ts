@@ -10,9 +10,12 @@ import {
   type PageQuery,
   type ReadModelStore,
   type ReadModelWrite,
+  type Scanned,
+  type ScanQuery,
 } from '#libs/kernel/read-model-store.js';
 import { isStorageFull } from '../writer/refusal.js';
 import { type Ops, type ReadWrite } from '../writer/ops.js';
+import { isGone, type ScanThread } from './scan-thread.js';
 import { tableOf, whereClause, whereValues } from './read-model-tables.js';
 import { Totals } from './totals.js';
 import { type Database } from '../writer/sqlite-driver.js';
@@ -37,6 +40,7 @@ export class EmbeddedReadModelStore implements ReadModelStore {
   constructor(
     private readonly writer: Writer,
     private readonly reader: Database,
+    private readonly scans: Pick<ScanThread, 'scan'>,
   ) {}
 
   async register(schema: CollectionSchema): Promise<GenerationState> {
@@ -158,6 +162,19 @@ export class EmbeddedReadModelStore implements ReadModelStore {
       .all<{ doc: string }>(...values, ...(after ?? []), ...(before ?? []), query.limit);
     const docs = await parsed<D>(rows);
     return { docs: order === 'ASC' ? docs.reverse() : docs, total };
+  }
+
+  /** On a thread of its own, because it reads and compares megabytes. */
+  async scan<D extends Doc>(schema: CollectionSchema, query: ScanQuery): Promise<Scanned<D>> {
+    for (;;) {
+      const table = this.table(schema);
+      try {
+        return await this.scans.scan<D>({ schema, table, query });
+      } catch (error) {
+        // The generation was replaced, and its table was dropped.
+        if (!isGone(error) || this.table(schema) === table) throw error;
+      }
+    }
   }
 
   async beginGeneration(schema: CollectionSchema): Promise<number> {

@@ -12,10 +12,13 @@ import {
   type Page,
   type PageQuery,
   type ReadModelStore,
+  type Scanned,
+  type ScanQuery,
 } from '#libs/kernel/read-model-store.js';
 import { type ClaimedLane, type LanesBatch, type LaneWrites } from '#libs/stream-log/lane-writes.js';
 import { countedAt, isCounted, totalOf } from './list-totals.js';
 import { DocumentBatch, Overtaken } from './read-model-batch.js';
+import { scanOf } from './read-model-scan.js';
 import { between, matching, within, type Key, type StoredDoc } from './read-model-documents.js';
 import { ReadModelGenerations, type Progress } from './read-model-generations.js';
 import { ReadModelLanes } from './read-model-lanes.js';
@@ -129,6 +132,14 @@ export class MongoReadModelStore implements ReadModelStore, LaneWrites {
       (collection, generation) =>
         pageOf<D>(collection, schema, query, () => this.generations.progress(schema.name, generation)),
       ({ docs, total }) => docs.length > 0 && (total > 0 || query.withTotal === false),
+    );
+  }
+
+  scan<D extends Doc>(schema: CollectionSchema, query: ScanQuery): Promise<Scanned<D>> {
+    return this.fromActive(
+      schema,
+      (collection) => scanOf<D>(collection, schema, query),
+      ({ examined }) => examined > 0,
     );
   }
 
