@@ -17,6 +17,8 @@ const WITH_FILES = [
   'pino',
   'swagger-ui-dist',
 ];
+/** Modules that other programs import: the test kit, by tests of authors. */
+const MODULES = ['libs/test-kit/index', 'libs/test-kit/load-tests', 'libs/test-kit/register'];
 /** Packages that others try to load and do without. */
 const OPTIONAL = [
   '@aws-sdk/credential-providers',
@@ -78,7 +80,10 @@ const modules = {
 
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: readdirSync('apps').map((app) => ({ in: `apps/${app}/src/app.ts`, out: `apps/${app}/src/app` })),
+  entryPoints: [...readdirSync('apps').map((app) => `apps/${app}/src/app`), ...MODULES].map((program) => ({
+    in: `${program}.ts`,
+    out: program,
+  })),
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,

@@ -8,11 +8,11 @@ import {
   storeFull,
   type StoreRecord,
   sumOf,
-} from '../data-store-records.js';
+} from './data-store-records.js';
 
 const isLive = ({ expiresAt }: StoreRecord, now: number): boolean => expiresAt === null || expiresAt > now;
 
-/** DataStoreRecords for specs. */
+/** DataStoreRecords of one process, for tests. */
 export class InMemoryRecords implements DataStoreRecords {
   private readonly records = new Map<string, Map<string, OwnedRecord>>();
 

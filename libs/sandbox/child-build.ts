@@ -3,7 +3,7 @@ import path from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { innerShim, isInnerShim, SHIM_NAMES } from './bundler/imports.js';
 
-export type ChildKind = 'plain' | 'build' | 'unpack';
+export type ChildKind = 'plain' | 'build' | 'test' | 'unpack';
 
 /** Code for jailed processes: that of children, and `request`, which a child loads to send configured requests. */
 export type JailedCode = ChildKind | 'request';
@@ -12,7 +12,8 @@ const CHILD = { bundle: true, platform: 'node', format: 'cjs', target: 'node20',
 
 /**
  * Bundles the jailed child into one file, from the sources in `sandbox` (libs/sandbox). The kind `build` bundles
- * components. It contains esbuild's API and, as text, the shims. The kind `unpack` unpacks the tarball of an npm package.
+ * components. It contains esbuild's API and, as text, the shims. The kind `test` runs components for the test kit. The
+ * kind `unpack` unpacks the tarball of an npm package.
  */
 export const buildChild = async (sandbox: string, kind: JailedCode): Promise<string> => {
   if (kind === 'request')
@@ -22,6 +23,7 @@ export const buildChild = async (sandbox: string, kind: JailedCode): Promise<str
       plugins: [fewerMimeTypes],
       minify: true,
     });
+  if (kind === 'test') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'test-child/main.ts')] });
   if (kind === 'plain') return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'child/main.ts')] });
   if (kind === 'build') return buildBuilder(sandbox);
   return bundle({ ...CHILD, entryPoints: [path.join(sandbox, 'unpack/main.ts')] });

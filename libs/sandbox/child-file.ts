@@ -5,6 +5,7 @@ import { type JailedCode } from './child-build.js';
 const FILES: Readonly<Record<JailedCode, string>> = {
   plain: './child.cjs',
   build: './build-child.cjs',
+  test: './test-child.cjs',
   request: './http-request.cjs',
   unpack: './unpack-child.cjs',
 };

@@ -21,6 +21,7 @@ export { folderPrefix, removeStaleFolders } from './jail/stale-folders.js';
 export { uids } from './jail/uids.js';
 export { parseMetadata, parseProps } from './protocol/metadata-validation.js';
 export { RUN_LIMITS, TEXT_LIMITS } from './protocol/protocol.js';
+export { type AnsweredRequest, type HeaderPairs, type SentRequest, TEST_LINE_BYTES } from './protocol/test-link.js';
 export { isFraming } from './protocol/reply-headers.js';
 export { replyOf } from './reply-of.js';
 export {

@@ -5,7 +5,7 @@ import { recorded } from '#libs/kernel/testing/recorded.js';
 import { dataStoreAccess } from '../data-store-access.js';
 import { DataStoresView } from '../data-stores-view.js';
 import { dataStoresProjection } from '../read-models/data-stores.projection.js';
-import { InMemoryRecords } from '../testing/in-memory-records.js';
+import { InMemoryRecords } from '../in-memory-records.js';
 import { DataStoreCleanUpReactor } from './data-store-clean-up.reactor.js';
 import { startRecordSweeper } from './record-sweeper.js';
 

@@ -1,5 +1,5 @@
 import { InMemoryBlobs } from '#libs/components/testing/fakes.js';
-import { InMemoryRecords } from '#libs/data-stores/testing/in-memory-records.js';
+import { InMemoryRecords } from '#libs/data-stores/in-memory-records.js';
 import { InMemoryDueStore } from '#libs/due/testing/in-memory-due-store.js';
 import { InMemoryVault } from '#libs/kernel/testing/control-plane.js';
 import { InMemoryEventStore } from '#libs/kernel/testing/in-memory-event-store.js';

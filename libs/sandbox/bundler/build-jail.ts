@@ -31,6 +31,8 @@ export interface BuildJailOptions {
   readonly level: JailLevel;
   readonly limits?: Partial<BuildLimits>;
   readonly packages?: PackageSource;
+  /** Default: true. */
+  readonly startsAhead?: boolean;
 }
 
 /** Bundles each component in its own jailed process, which contains only the component's files and esbuild. */
@@ -38,12 +40,14 @@ export class BuildJail {
   private readonly level: JailLevel;
   private readonly limits: BuildLimits;
   private readonly packages: PackageSource;
+  private readonly startsAhead: boolean;
   private readonly house: JailLauncher;
   private readonly standby: Standby<AskedProcess>;
   /** Processes with packages, which are not started ahead. */
   private readonly others = new Set<AskedProcess>();
 
-  constructor({ level, limits, packages }: BuildJailOptions) {
+  constructor({ level, limits, packages, startsAhead = true }: BuildJailOptions) {
+    this.startsAhead = startsAhead;
     this.level = level;
     this.limits = { ...DEFAULT_BUILD_LIMITS, ...limits };
     this.packages = packages ?? noPackages;
@@ -78,7 +82,9 @@ export class BuildJail {
 
   private readonly pass: BuildPass = async (files, packages) => {
     if (packages === null)
-      return this.build(await this.standby.acquire(), files, null).finally(() => this.standby.prepare());
+      return this.build(await this.standby.acquire(), files, null).finally(
+        () => this.startsAhead && this.standby.prepare(),
+      );
     const started = await this.start([{ from: packages.folder, to: PACKAGES }]);
     this.others.add(started);
     void started.ended.then(() => this.others.delete(started));

@@ -30,6 +30,8 @@ export interface InspectorOptions {
   readonly clock?: Clock;
   /** Source of npm packages. Default: no packages. */
   readonly packages?: PackageSource;
+  /** False for an inspector of few components, which starts no process ahead of the next one. */
+  readonly startsAhead?: boolean;
 }
 
 export interface InspectRequest extends Omit<BundleInput, 'code'> {
@@ -79,8 +81,13 @@ export const createInspector = (options: InspectorOptions): Inspector => {
   const clock = options.clock ?? systemClock;
   const house = new JailLauncher(options.level, { ...DEFAULT_JAIL_LIMITS, memoryMb });
   const standby = new Standby(() => AskedProcess.start(house), IDLE_MS);
-  const { level, build, packages } = options;
-  const builds = new BuildJail({ level, ...(build ? { limits: build } : {}), ...(packages ? { packages } : {}) });
+  const { level, build, packages, startsAhead = true } = options;
+  const builds = new BuildJail({
+    level,
+    startsAhead,
+    ...(build ? { limits: build } : {}),
+    ...(packages ? { packages } : {}),
+  });
   const inPackages = (packages: BundledPackages): Promise<AskedProcess> =>
     AskedProcess.start(house, {
       reads: [{ from: packages.installed.folder, to: PACKAGES }],
@@ -92,7 +99,9 @@ export const createInspector = (options: InspectorOptions): Inspector => {
     as: DescribedAs,
   ): Promise<ComponentMetadata> => {
     const child = packages?.externals.length ? await inPackages(packages) : await standby.acquire();
-    const metadata = await evaluate(child, bundle, as, timeoutMs, memoryMb).finally(() => standby.prepare());
+    const metadata = await evaluate(child, bundle, as, timeoutMs, memoryMb).finally(
+      () => startsAhead && standby.prepare(),
+    );
     return { ...metadata, version: metadata.version.replaceAll('{{ts}}', String(clock.now())) };
   };
   return {

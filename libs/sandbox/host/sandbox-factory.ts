@@ -28,6 +28,8 @@ export interface SandboxFactoryOptions {
   readonly memory?: RunsMemory;
   /** Data stores of all workspaces. Without it, every call to one fails. */
   readonly dataStores?: DataStoreAccess;
+  /** Code of the processes. Default: that of a server. */
+  readonly child?: 'plain' | 'test';
 }
 
 export interface ClosableSandboxFactory extends SandboxFactory {
@@ -37,7 +39,7 @@ export interface ClosableSandboxFactory extends SandboxFactory {
 }
 
 export const createSandboxFactory = (options: SandboxFactoryOptions): ClosableSandboxFactory => {
-  const house = new JailLauncher(options.level, { ...DEFAULT_JAIL_LIMITS, ...options.limits });
+  const house = new JailLauncher(options.level, { ...DEFAULT_JAIL_LIMITS, ...options.limits }, options.child);
   const clock = options.clock ?? systemClock;
   const memory = options.memory ?? new RunsMemory({ bytes: 256 * MB });
   return {

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { ComponentsModule, componentsContext } from '#libs/components/index.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
 import { dataStoresContext, DataStoresModule } from '#libs/data-stores/index.js';
-import { InMemoryRecords } from '#libs/data-stores/testing/in-memory-records.js';
+import { InMemoryRecords } from '#libs/data-stores/in-memory-records.js';
 import { httpTestApp } from '#libs/http/testing/http-test-app.js';
 import { dataOf, type Json, type JsonObject } from '#libs/http/testing/replies.js';
 import { ControlPlane } from '#libs/kernel/testing/control-plane.js';

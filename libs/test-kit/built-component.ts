@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type ComponentMetadata } from '#libs/component-model/component-metadata.js';
+import { createInspector, detectIsolation, type JailLevel } from '#libs/sandbox/index.js';
+import { readComponent } from './component-files.js';
+
+export interface BuiltComponent {
+  readonly bundle: string;
+  readonly metadata: ComponentMetadata;
+}
+
+/** Set by `sluice test --jail`. */
+const JAILED = 'SLUICE_TEST_JAIL';
+
+let level: Promise<JailLevel> | undefined;
+
+/** Level of the processes of tests: fast, or as strong as this machine has it. Found once. */
+export const testLevel = (): Promise<JailLevel> =>
+  (level ??= detectIsolation(process.env[JAILED] === '1' ? 'auto' : 'process'));
+
+/** Builds of this process, by the texts of the component. */
+const builds = new Map<string, Promise<BuiltComponent>>();
+
+/** Builds and describes a component as a server does. Rejects with DomainError component.invalid. */
+export const builtComponent = async (file: string): Promise<BuiltComponent> => {
+  const text = await readComponent(file);
+  const key = createHash('sha256').update(JSON.stringify(text)).digest('base64');
+  const known = builds.get(key);
+  if (known) return known;
+  const build = buildOf(text);
+  builds.set(key, build);
+  return build;
+};
+
+const buildOf = async ({
+  code,
+  fileName,
+  files,
+}: Awaited<ReturnType<typeof readComponent>>): Promise<BuiltComponent> => {
+  const inspector = createInspector({ level: await testLevel(), startsAhead: false });
+  try {
+    const { bundle, metadata } = await inspector.inspect(code, { fileName, files });
+    return { bundle, metadata };
+  } finally {
+    await inspector.close();
+  }
+};
+
+/** Calls `use` with a file of this content, which only exists meanwhile. */
+export const withFile = async <T>(content: string, use: (file: string) => Promise<T>): Promise<T> => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'));
+  try {
+    const file = path.join(folder, 'bundle');
+    await writeFile(file, content);
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
