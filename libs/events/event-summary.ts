@@ -18,7 +18,7 @@ import { type EventDoc } from './read-models/event-summaries.projection.js';
 export interface ListedEvent {
   readonly doc: Pick<
     EventDoc,
-    'eventId' | 'emitId' | 'channel' | 'emitterId' | 'dedupe' | 'summary' | 'ts' | 'test'
+    'eventId' | 'emitId' | 'channel' | 'emitterId' | 'dedupe' | 'summary' | 'ts' | 'test' | 'invocation'
   > & {
     /** Epoch milliseconds at which an event that waits goes out. */
     readonly dueAt?: number;
@@ -51,6 +51,7 @@ const SUMMARY = {
       emit_id: text('27 characters, sortable by time'),
       name: text('Channel, empty for the default one'),
       emitter_id: text('The source or workflow; the workspace for an event of the platform'),
+      invocation_id: optional(text('`inv_…`, the run or hook of a source that emitted it')),
       id: optional(anyJson('As given to `$emit`')),
       summary: optional(text('As given to `$emit`')),
       ts: optional(number('As given to `$emit`')),
@@ -82,6 +83,7 @@ export const eventSummary = ({ doc, event, truncated }: ListedEvent): EventSumma
       emit_id: doc.emitId,
       name: doc.channel,
       emitter_id: doc.emitterId,
+      ...(doc.invocation === undefined ? {} : { invocation_id: doc.invocation }),
       ...(doc.dedupe === undefined ? {} : { id: JSON.parse(doc.dedupe) as unknown }),
       ...(doc.summary === undefined ? {} : { summary: doc.summary }),
       ...(doc.ts === undefined ? {} : { ts: Number(doc.ts) }),

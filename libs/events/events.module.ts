@@ -9,6 +9,8 @@ import { DELAYED_EVENTS, STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/token
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { DeleteEventsController } from './delete-events/delete-events.controller.js';
 import { DeleteEventsHandler } from './delete-events/delete-events.handler.js';
+import { GetEventController } from './get-event/get-event.controller.js';
+import { GetEventHandler } from './get-event/get-event.query.js';
 import { EventLists } from './list-event-summaries/event-lists.js';
 import { ListEventSummariesController } from './list-event-summaries/list-event-summaries.controller.js';
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
@@ -16,6 +18,9 @@ import { ListPlatformEventsController } from './list-event-summaries/list-platfo
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
 import { SourceRunsController } from './source-runs/source-runs.controller.js';
 import { SourceRuns } from './source-runs/source-runs.js';
+import { WholeEvents } from './list-event-summaries/whole-events.js';
+import { SearchEventsController } from './search-events/search-events.controller.js';
+import { SearchEventsHandler } from './search-events/search-events.query.js';
 import { StreamEventsController } from './stream-events/stream-events.controller.js';
 import { KeptSummaries } from './stream-workspace/kept-summaries.js';
 import { StreamWorkspaceController } from './stream-workspace/stream-workspace.controller.js';
@@ -54,12 +59,22 @@ export interface EventsPorts {
     ListEventSummariesController,
     ListWorkflowEventsController,
     ListPlatformEventsController,
+    SearchEventsController,
+    GetEventController,
     DeleteEventsController,
     StreamEventsController,
     StreamWorkspaceController,
     SourceRunsController,
   ],
-  providers: [EventLists, ListEventSummariesHandler, DeleteEventsHandler, SourceRuns],
+  providers: [
+    EventLists,
+    WholeEvents,
+    ListEventSummariesHandler,
+    SearchEventsHandler,
+    GetEventHandler,
+    DeleteEventsHandler,
+    SourceRuns,
+  ],
 })
 export class EventsModule {
   static forRoot(ports: EventsPorts): DynamicModule {

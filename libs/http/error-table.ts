@@ -136,6 +136,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
   'variable.not_found': { status: 404, word: 'variable_not_found' },
   'delivery.not_found': { status: 404, word: 'delivery_not_found' },
   'event.invalid_id': { status: 400, word: 'invalid_event_id' },
+  'event.not_found': { status: 404, word: 'event_not_found' },
+  'event.too_many_searches': { status: 429, word: 'too_many_searches', retryAfter: 1 },
   'audit.not_found': { status: 404, word: 'not_found' },
   'audit.invalid_at': { status: 400, word: 'invalid_at' },
   'request.misdirected': { status: 421, word: 'misdirected' },

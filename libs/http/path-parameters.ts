@@ -7,6 +7,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   components: 'Component id (`sc_…`) or key',
   data_stores: '`ds_…`',
   deliveries: '`dlv_…`',
+  events: 'Id of the event: `<epoch milliseconds>-<sequence>`',
   members: '`u_…`',
   orgs: '`o_…`, a workspace',
   records: 'Key of the record',

@@ -14,10 +14,11 @@ export class RawJson {
 }
 
 /**
- * Length of the raw JSON in fields of `data` of a reply, of its items, or of the lists in it; undefined when there is
- * none.
+ * Length of a reply that is raw JSON, or of that in fields of its `data`, of the items there, or of the lists in them.
+ * Undefined when there is none.
  */
 export const rawChars = (reply: object): number | undefined => {
+  if (isRaw(reply)) return reply.text.length;
   if (!('data' in reply)) return undefined;
   const items: readonly unknown[] = Array.isArray(reply.data) ? reply.data : [reply.data];
   let chars: number | undefined;

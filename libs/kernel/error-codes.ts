@@ -126,6 +126,8 @@ export type ErrorCode =
   | 'variable.not_found'
   | 'delivery.not_found'
   | 'event.invalid_id'
+  | 'event.not_found'
+  | 'event.too_many_searches'
   | 'audit.not_found'
   | 'audit.invalid_at'
   | 'request.misdirected'

@@ -22,6 +22,8 @@ export interface DelayedEvent {
   readonly test?: '1';
   /** Set for an event that no list keeps after its publication. */
   readonly nostore?: '1';
+  /** Id of the run or hook that emitted it. */
+  readonly invocation?: string;
   /** JSON text. */
   readonly payload: string;
 }

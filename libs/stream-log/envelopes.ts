@@ -38,15 +38,18 @@ export type EventParts = {
   readonly test?: '1';
   /** Set for an event that no list keeps. */
   readonly nostore?: '1';
+  /** Id of the run or hook of a source that emitted it. */
+  readonly invocation?: string;
 };
 
 /** Copies the parts that are present. */
-export const eventParts = ({ dedupe, summary, ts, test, nostore }: EventParts): EventParts => ({
+export const eventParts = ({ dedupe, summary, ts, test, nostore, invocation }: EventParts): EventParts => ({
   ...(dedupe === undefined ? {} : { dedupe }),
   ...(summary === undefined ? {} : { summary }),
   ...(ts === undefined ? {} : { ts }),
   ...(test === undefined ? {} : { test }),
   ...(nostore === undefined ? {} : { nostore }),
+  ...(invocation === undefined ? {} : { invocation }),
 });
 
 /** Headers on `invocations.*`. The value is the JSON of the event that `run` receives, or stands for it (`body`). */

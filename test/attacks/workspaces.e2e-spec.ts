@@ -32,6 +32,7 @@ let stranger: SecondWorkspace;
 let owner: { readonly id: string; readonly workspaceId: string };
 let component: Component;
 let source: Source;
+let eventId: string;
 let webhookId: string;
 let subscriptionId: string;
 let deliveryId: string;
@@ -64,6 +65,7 @@ beforeAll(async () => {
   await api.createComponent(componentCode({ props: `shop: { type: 'app', app: 'shop' }`, members: 'run() {},' }));
   await instance.post(source, SECRET);
   await instance.receiver.until('the delivery', () => instance.arrived(webhookId).length > 0);
+  eventId = (await instance.history(source, 1))[0]?.id ?? '';
   deliveryId = await eventually('the attempt among the deliveries', async () => {
     const list = await api.expect<Paged<{ id: string }>>(200, 'GET', `/v1/webhooks/${webhookId}/deliveries`);
     return list.data[0]?.id;
@@ -120,6 +122,8 @@ const idFor = (template: string, name: string): string => {
       return sourceRunId;
     case 'sources idOrSlug':
       return source.name_slug;
+    case 'sources eventId':
+      return eventId;
     case 'components keyOrId':
       return component.id;
     case 'components key':

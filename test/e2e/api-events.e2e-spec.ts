@@ -122,6 +122,33 @@ describe('event summaries', () => {
   });
 });
 
+describe('one event', () => {
+  // docs/reference/rest-api.md#event-get #event-payload #event-summary-fields
+  it('is read whole, or as the exact text, with the run that emitted it as its errors and log lines name it', async () => {
+    const members = `run() { console.log('said'); this.$emit({ n: 7, pad: 'x'.repeat(3000) }); throw new Error('bad'); },`;
+    const source = await instance.deploy(componentCode({ members }));
+    await instance.post(source, {});
+    const [errors, logs, emits] = [
+      await instance.history(source, 1, '$errors'),
+      await instance.history(source, 2, '$logs'),
+      await instance.history(source, 1),
+    ];
+    const [id] = emits.map((each) => each.id);
+    const path = `/v1/sources/${source.name_slug}/events/${id}`;
+    const { data } = await api.expect<{ data: EventSummary }>(200, 'GET', path);
+    expect(data).toEqual(emits[0]);
+    expect(data).not.toHaveProperty('truncated');
+    const context = Reflect.get(errors[0]?.event as object, 'original_context') as { id: string };
+    const named = [...errors, ...logs, data].map(({ metadata }) => metadata['invocation_id']);
+    expect(named).toEqual([context.id, context.id, context.id, context.id]);
+    const payload = await api.call('GET', `${path}/payload`);
+    expect(payload.text).toBe(`{"n":7,"pad":"${'x'.repeat(3_000)}"}`);
+    expect(payload.headers['content-disposition']).toBe(`attachment; filename="${id}.json"`);
+    const error = await api.call<ErrorBody>('GET', path, { query: { event_name: 'other' } });
+    expect(error).toMatchObject({ status: 404, body: { code: 'event_not_found' } });
+  });
+});
+
 describe('deleting events', () => {
   let source: Source;
   let ids: string[];

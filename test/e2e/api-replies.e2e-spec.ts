@@ -206,7 +206,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
 
   it('events', async () => {
     const path = { id: source.id };
-    await instance.history(source, 4);
+    const [event] = await instance.history(source, 4);
     await instance.history(source, 1, '$errors');
     for (const list of ['event_summaries', 'events', '$errors/event_summaries', '$logs/event_summaries']) {
       for (const query of [{ limit: '100' }, { expand: 'event' }]) {
@@ -221,6 +221,15 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/sources/{id}/runs/{runId}', { path: run });
     await contract.expect(404, 'GET /v1/sources/{id}/runs/{runId}', { path: { ...path, runId: 'inv_none' } });
     await contract.expect(400, 'GET /v1/sources/{id}/runs', { path, query: { status: 'failed' } });
+    const one = { id: source.id, eventId: event?.id ?? '' };
+    await contract.expect(200, 'GET /v1/sources/{id}/events/{eventId}', { path: one });
+    await contract.expect(200, 'GET /v1/sources/{id}/events/{eventId}/payload', { path: one });
+    await contract.expect(404, 'GET /v1/sources/{id}/events/{eventId}', { path: { ...one, eventId: '1-0' } });
+    for (const list of ['workspaces', 'orgs'])
+      await contract.expect(200, `GET /v1/${list}/{id}/event_summaries`, {
+        path: { id: workspace },
+        query: { q: 'a' },
+      });
     await contract.expect(202, 'DELETE /v1/sources/{id}/events', { path });
     await contract.expect(200, 'GET /v1/sources/{id}/event_summaries', { path });
   });

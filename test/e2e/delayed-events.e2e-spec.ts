@@ -47,6 +47,8 @@ describe('an event with delivery_ts', () => {
     expect(event?.event).toEqual({ n: 1 });
     expect(event?.metadata).toMatchObject({ id: 'x', name: 'later', summary: 'One' });
     expect(event?.metadata.emit_id).toBe(listed?.metadata.emit_id);
+    expect(listed?.metadata['invocation_id']).toMatch(/^inv_/);
+    expect(event?.metadata['invocation_id']).toBe(listed?.metadata['invocation_id']);
     expect(await waiting(source)).toEqual([]);
     expect(await instance.payloads(listener, 1)).toEqual([{ got: { n: 1 } }]);
     await instance.receiver.until('the delivery', () => instance.arrived(webhook).length >= 1);

@@ -31,6 +31,7 @@ describe('$emit', () => {
         emit_id: expect.stringMatching(/^[0-9A-Za-z]{27}$/),
         name: '',
         emitter_id: emitter.id,
+        invocation_id: expect.stringMatching(/^inv_/),
         id: 'one',
         summary: 'The first',
         ts: 1_700_000_000_000,

@@ -43,9 +43,10 @@ const firstWithin = (events: readonly ListedEvent[], bytes: number, shown: Shown
   return end === -1 ? [...events] : events.slice(0, end);
 };
 
-const listedEvent = (delayed: DelayedEvent, shown: Shown): ListedEvent => {
-  const { sourceId: emitterId, eventId, emitId, channel, dedupe, summary, ts, test, dueAt, payload } = delayed;
-  const doc = {
+/** What a list shows of an event that waits, beside its payload. */
+export const delayedDoc = (delayed: DelayedEvent): ListedEvent['doc'] => {
+  const { sourceId: emitterId, eventId, emitId, channel, dedupe, summary, ts, test, invocation, dueAt } = delayed;
+  return {
     eventId,
     emitId,
     channel,
@@ -55,7 +56,13 @@ const listedEvent = (delayed: DelayedEvent, shown: Shown): ListedEvent => {
     ...(summary === undefined ? {} : { summary }),
     ...(ts === undefined ? {} : { ts }),
     ...(test === undefined ? {} : { test }),
+    ...(invocation === undefined ? {} : { invocation }),
   };
+};
+
+const listedEvent = (delayed: DelayedEvent, shown: Shown): ListedEvent => {
+  const { payload } = delayed;
+  const doc = delayedDoc(delayed);
   if (shown.expand) return { doc, event: payload, truncated: false };
   const { text, truncated } = truncateJson(payload, MAX_SHORT_BYTES);
   return shown.e && truncated ? { doc, event: text, truncated, whole: payload } : { doc, event: text, truncated };

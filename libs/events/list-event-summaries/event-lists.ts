@@ -61,13 +61,13 @@ export class EventLists {
 /** Throws request.invalid_parameter for a channel that is not one text. */
 export const channelOf = (params: Parameters): string => textOf(params, 'event_name') ?? '';
 
-const expandWarnings = (given: unknown): { readonly warnings?: readonly Warning[] } => {
+export const expandWarnings = (given: unknown): { readonly warnings?: readonly Warning[] } => {
   if (given === undefined || given === null || given === '' || given === 'event') return {};
   const message = `expand is ignored, because it is ${JSON.stringify(describe(given))}; the only value is event`;
   return { warnings: [{ code: 'unknown_value', message, path: 'expand' }] };
 };
 
-const textOf = (params: Parameters, field: string): string | undefined => {
+export const textOf = (params: Parameters, field: string): string | undefined => {
   const given = params[field];
   if (given === undefined || given === null) return undefined;
   if (typeof given === 'string') return given;

@@ -1,7 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import { SerialQueue } from '#libs/async/serial-queue.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { DELAYED_CHANNEL } from '#libs/component-model/channels.js';
@@ -9,10 +7,11 @@ import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { DELAYED_EVENTS } from '#libs/stream-log/tokens.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { retainedPage } from '#libs/stream-log/retained-page.js';
-import { bytesShown, type ListedEvent, type Shown } from '../event-summary.js';
+import { type ListedEvent, type Shown } from '../event-summary.js';
 import { EVENT_SETTINGS, type EventSettings } from '../ports.js';
 import { delayedPage } from './delayed-page.js';
 import { type EventDoc, eventDocId, eventSummaries, listOf } from '../read-models/event-summaries.projection.js';
+import { WholeEvents } from './whole-events.js';
 
 export interface EventsPage {
   readonly events: readonly ListedEvent[];
@@ -37,13 +36,11 @@ export class ListEventSummaries extends Query<EventsPage> {
 
 @QueryHandler(ListEventSummaries)
 export class ListEventSummariesHandler implements IQueryHandler<ListEventSummaries> {
-  /** Pages of whole events, made one at a time, because many at once would share event-loop turns. */
-  private readonly pages = new SerialQueue();
-
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ReadModelStore,
     @Inject(DELAYED_EVENTS) private readonly delayed: DelayedEvents,
     @Inject(EVENT_SETTINGS) private readonly settings: EventSettings,
+    private readonly wholeEvents: WholeEvents,
   ) {}
 
   async execute({ emitterId, channel, page, shown }: ListEventSummaries): Promise<EventsPage> {
@@ -72,28 +69,7 @@ export class ListEventSummariesHandler implements IQueryHandler<ListEventSummari
     }
     // A page requested upwards is filled from its lower end, so the next page continues above it.
     const upwards = page.before !== undefined && page.after === undefined;
-    const events = await this.pages.run(() => this.whole(upwards ? [...docs].reverse() : docs, shown));
-    return { events: upwards ? events.reverse() : events, total };
-  }
-
-  /** Reads the texts one by one, each in its own event-loop turn. Reads only texts that are returned. */
-  private async whole(docs: readonly EventDoc[], shown: Shown): Promise<ListedEvent[]> {
-    const events: ListedEvent[] = [];
-    let left = this.settings.pageBytes;
-    for (const doc of docs) {
-      left -= bytesShown(shown, doc.short.length, Math.max(doc.payloadBytes, doc.short.length));
-      if (left < 0 && events.length > 0) break;
-      if (doc.payloadBytes === 0) {
-        events.push({ doc, event: doc.short, truncated: false });
-        continue;
-      }
-      const whole = await this.readModels.text(eventSummaries, doc.id);
-      // An event without a text was removed after the page was read.
-      if (whole === undefined) continue;
-      const shortened = { doc, event: doc.short, truncated: true, whole };
-      events.push(shown.expand ? { doc, event: whole, truncated: false } : shortened);
-      await nextTurn();
-    }
-    return events;
+    const events = await this.wholeEvents.of(upwards ? [...docs].reverse() : docs, shown);
+    return { events: upwards ? [...events].reverse() : events, total };
   }
 }

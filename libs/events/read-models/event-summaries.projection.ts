@@ -41,6 +41,8 @@ export interface EventDoc extends Doc {
   readonly ts?: string;
   /** Set for a sample event, and for one that no listener gets. */
   readonly test?: '1';
+  /** Id of the run or hook of a source that emitted it. */
+  readonly invocation?: string;
   /** Set for one that no listener gets. */
   readonly notrigger?: '1';
 }

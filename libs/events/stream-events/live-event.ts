@@ -21,6 +21,7 @@ interface Emitted {
   readonly summary?: string;
   readonly ts?: string;
   readonly test?: '1';
+  readonly invocation?: string;
   /** No listener gets it. */
   readonly notrigger?: '1';
 }

@@ -77,7 +77,7 @@ export const eventsWorld = async (retained = 100, given: Partial<EventSettings> 
     for (const [i, { topic }] of records.entries()) await summaries.waitApplied(topic, offsets[i] ?? 0, 5_000);
   };
   const idsOf = async (path: string): Promise<unknown[]> => itemsOf(await call('get', path)).map((item) => item['id']);
-  return { log, readModels, failures, summaries, call, emitted, idsOf };
+  return { log, readModels, delayed, failures, summaries, call, emitted, idsOf };
 };
 export const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);

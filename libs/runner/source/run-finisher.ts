@@ -56,11 +56,12 @@ export class RunFinisher {
   finishDelayed(invocation: Invocation): void {
     const { sourceId, committer, deps } = this.options;
     const { headers } = invocation;
-    const { id, workspace: workspaceId, emit, hops, test, nostore, notrigger } = headers;
+    const { id, workspace: workspaceId, emit, hops, test, nostore, notrigger, invocation: emittedBy } = headers;
     const common = { id, sourceId, componentId: '', workspaceId, event: noEvent, hops: Number(hops), emits: true };
     const execution = {
       ...common,
       released: emit ?? '',
+      ...(emittedBy === undefined ? {} : { emittedBy }),
       ...(test === '1' ? { test: true as const } : {}),
       ...(nostore === '1' ? { nostore: true as const } : {}),
       ...(notrigger === '1' ? { notrigger: true as const } : {}),

@@ -55,6 +55,19 @@ describe('the result of a run', () => {
     });
   });
 
+  it('names the run on its emits, log lines and errors, and on a released event the run that emitted it', () => {
+    const error = { name: 'Error', message: 'no', stack: '', code: 'Error' };
+    const logs = [{ k: 'console.log', ts: 1, msg: 'said' }];
+    const emits = [emit(1), emit(2, { channel: 'named' }), emit(3, { deliverAt: 9_000 })];
+    const { records } = runResult(execution, outcome({ status: 'threw', error, emits, logs }), context());
+    expect(records.map(({ headers }) => [headers['channel'], headers['invocation']])).toEqual(
+      ['', 'named', '$in', '$logs', '$logs', '$errors'].map((channel) => [channel, 'inv_1']),
+    );
+    const released = { ...execution, id: 'inv_due', released: 'e', emittedBy: 'inv_1' };
+    const [event] = runResult(released, outcome({ emits: [emit(3)] }), context()).records;
+    expect(event?.headers).toMatchObject({ emit: 'e', invocation: 'inv_1' });
+  });
+
   it('leaves out the original event of an error that would be too large for the log, and tells its size', () => {
     const error = { name: 'Error', message: 'no', stack: '', code: 'Error' };
     const errorOf = (event: string): Record<string, unknown> => {

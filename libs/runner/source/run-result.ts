@@ -32,6 +32,8 @@ export interface Execution {
   readonly test?: true;
   /** Emit id of the delayed event that it emits. Such an event was deduplicated when the source emitted it. */
   readonly released?: string;
+  /** Invocation that the records name. Absent for the execution itself. */
+  readonly emittedBy?: string;
   /** Set when a replay passed the event on again. */
   readonly replay?: true;
   /** Set when no list keeps the events of the execution. */
@@ -109,6 +111,7 @@ function* recordsOf(
     channel,
     emit: execution.released ?? nextEmitId(index++),
     hops,
+    invocation: execution.emittedBy ?? execution.id,
     ...switches,
   });
   const recordWith = <H extends EmitHeaders | DelayHeaders>(headers: H, value: string) => ({
