@@ -12,7 +12,9 @@ import { type EmitOfRun, problemsOfRun, type RunRecord, valueOf } from './workfl
 import { loopingOf, replyingOf, stepsOf } from './workflow-steps.js';
 
 const CLIENTS = 16;
-const END_TIMEOUT_MS = 180_000;
+const END_TIMEOUT_MS = 600_000;
+/** The rounds show what is lost, and not what a slow machine does not do in time between two kills. */
+const TIMEOUT_SECONDS = 900;
 
 export interface WorkflowKillReport {
   readonly kills: number;
@@ -93,7 +95,7 @@ export class WorkflowKillScene {
   static async of(parts: Parts, inFlight: number): Promise<WorkflowKillScene> {
     const { api, receiver, sink } = parts;
     const make = async (name: string, response: string, steps: readonly unknown[]): Promise<Workflow> => {
-      const settings = { concurrency: 200, data_retention: { runs: 1_000_000, days: 30 } };
+      const settings = { timeout_seconds: TIMEOUT_SECONDS, concurrency: 200, data_retention: { runs: 1_000_000, days: 30 } };
       const body = { name: `killed, ${name}`, triggers: [{ type: 'http', response }], steps, settings };
       return (await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
     };
