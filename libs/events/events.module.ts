@@ -16,6 +16,7 @@ import { ListEventSummariesController } from './list-event-summaries/list-event-
 import { ListEventSummariesHandler } from './list-event-summaries/list-event-summaries.query.js';
 import { ListPlatformEventsController } from './list-event-summaries/list-platform-events.controller.js';
 import { ListWorkflowEventsController } from './list-event-summaries/list-workflow-events.controller.js';
+import { RunSource } from './source-runs/run-source.js';
 import { SourceRunsController } from './source-runs/source-runs.controller.js';
 import { SourceRuns } from './source-runs/source-runs.js';
 import { WholeEvents } from './list-event-summaries/whole-events.js';
@@ -92,6 +93,10 @@ export class EventsModule {
         { provide: RUNS_UNDER_WAY, useValue: ports.runsUnderWay ?? NO_RUNS_UNDER_WAY },
         { provide: EventStreams, useValue: ports.eventStreams },
         { provide: STREAM_SOURCES, useValue: ports.otherStreams },
+        {
+          provide: RunSource,
+          useValue: new RunSource(ports.log, ports.topics, ports.readModels, ports.settings),
+        },
         {
           provide: SummarySource,
           useValue: new SummarySource(ports.log, ports.topics, new KeptSummaries(ports.readModels, ports.settings)),

@@ -21,9 +21,13 @@ export interface RunDoc extends Doc, Omit<SourceRun, 'id'> {
 export const runListOf = (sourceId: string): string => `runs/${sourceId}`;
 export const runDocId = (sourceId: string, runId: string): string => `${runListOf(sourceId)}/${runId}`;
 
-/** Order of runs in their list: by the time at which they were queued. */
-export const runSort = (queuedAt: number, runId: string): string =>
-  `${String(Math.floor(queuedAt)).padStart(15, '0')}-${runId}`;
+/** Place of a run among others, by a time in epoch milliseconds: in the read model its end, in a list its arrival. */
+export const runSort = (at: number, runId: string): string => `${String(Math.floor(at)).padStart(15, '0')}-${runId}`;
+
+export const runEndOf = ({ startedAt, ms }: Pick<SourceRun, 'startedAt' | 'ms'>): number => Math.floor(startedAt + ms);
+
+/** Key of the runs of all sources of a workspace. */
+export const runsOfWorkspace = (workspaceId: string): string => `runs/${workspaceId}`;
 
 export const runDoc = (
   { emitter, workspace }: Pick<RunsHeaders, 'emitter' | 'workspace'>,
@@ -32,8 +36,8 @@ export const runDoc = (
   id: runDocId(emitter, id),
   list: runListOf(emitter),
   family: runListOf(emitter),
-  workspaceId: `runs/${workspace}`,
-  sort: runSort(run.queuedAt, id),
+  workspaceId: runsOfWorkspace(workspace),
+  sort: runSort(runEndOf(run), id),
   bytes: RUN_DOC_BYTES,
   runId: id,
   ...run,

@@ -57,9 +57,9 @@ export class SourceRuns {
     });
     const runs = new Map(docs.flatMap(shownRun).map((run) => [run.id, run]));
     // Runs start in the order of their arrival. So one that was queued before all that are listed has ended, and left.
-    const oldest = docs.length < most ? '' : (docs.at(-1)?.sort ?? '');
+    const oldest = docs.length < most ? -Infinity : Math.min(...docs.map(({ queuedAt }) => queuedAt));
     for (const run of unfinished)
-      if (!runs.has(run.id) && (run.status === 'running' || run.sort > oldest)) runs.set(run.id, run);
+      if (!runs.has(run.id) && (run.status === 'running' || run.queuedAt > oldest)) runs.set(run.id, run);
     return [...runs.values()].filter((run) => isSelected(run, filter)).sort((a, b) => (a.sort < b.sort ? 1 : -1));
   }
 
@@ -110,7 +110,7 @@ export class SourceRuns {
 }
 
 const shownRun = ({ runId, kind, ...run }: RunDoc): readonly ShownRun[] =>
-  isRunKind(kind) ? [{ ...run, id: runId, kind }] : [];
+  isRunKind(kind) ? [{ ...run, id: runId, kind, sort: runSort(run.queuedAt, runId) }] : [];
 
 const unfinishedRun = ({ id, kind, queuedAt, startedAt }: UnfinishedRun): readonly ShownRun[] => {
   if (!isRunKind(kind)) return [];

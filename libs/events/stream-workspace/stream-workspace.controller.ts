@@ -24,6 +24,7 @@ import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
 import { EMITTERS, type KnownEmitters, STREAM_SOURCES } from '../ports.js';
+import { RunSource } from '../source-runs/run-source.js';
 import { SummarySource } from './summary-source.js';
 
 const DEFAULT_STREAM = 'events';
@@ -38,9 +39,10 @@ export class StreamWorkspaceController {
     @Inject(EMITTERS) private readonly emitters: KnownEmitters,
     @Inject(CLOCK) private readonly clock: Clock,
     summaries: SummarySource,
+    runs: RunSource,
     @Inject(STREAM_SOURCES) others: readonly StreamSource[],
   ) {
-    this.sources = [summaries, ...others];
+    this.sources = [summaries, runs, ...others];
   }
 
   @Get(':id/sse')
@@ -55,7 +57,7 @@ export class StreamWorkspaceController {
     },
     produces: 'text/event-stream',
     also: {
-      streams: 'Names of streams with commas between: events, logs, errors, deliveries, changes',
+      streams: 'Names of streams with commas between: events, logs, errors, invocations, deliveries, changes',
       emitter_id: 'Only what this source or workflow emits',
       webhook_id: 'Only the deliveries of this webhook',
       event_name: 'Only events of this channel; `*` or none for every channel of components',

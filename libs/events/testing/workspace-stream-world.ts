@@ -7,6 +7,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { DEFAULT_EVENT_SETTINGS, type EventSettings } from '../ports.js';
 import { eventSummariesProjection } from '../read-models/event-summaries.projection.js';
+import { RunSource } from '../source-runs/run-source.js';
 import { KeptSummaries } from '../stream-workspace/kept-summaries.js';
 import { SummarySource } from '../stream-workspace/summary-source.js';
 import { T0, topics } from './emit-record.js';
@@ -57,10 +58,11 @@ export const workspaceStreamWorld = async (given: Partial<EventSettings> = {}) =
   );
   const clock = { ms: T0 + 1_000_000 };
   const source = new SummarySource(log, topics, new KeptSummaries(readModels, settings));
+  const runs = new RunSource(log, topics, readModels, settings);
   const open = async (asked: Partial<Omit<Asked, 'streams'>> & { streams?: string } = {}, cursor?: string) => {
     const { streams: names = 'events', ...rest } = asked;
     const wanted: Asked = { workspaceId: 'o_1', whole: false, ...rest, streams: new Set(names.split(',')) };
-    const shown = new WorkspaceStream(wanted, [source], () => clock.ms);
+    const shown = new WorkspaceStream(wanted, [source, runs], () => clock.ms);
     const response = new FakeResponse();
     const reader = { apiKeyId: 'key_1', userId: 'u_1', workspaceId: wanted.workspaceId };
     const stream = await streams.open(shown.options(), reader, response as unknown as ServerResponse);
