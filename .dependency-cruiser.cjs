@@ -37,10 +37,12 @@ const rooms = {
   'stream-log': ['kernel'],
   due: ['kernel', 'stream-log'],
   'event-streams': ['kernel', 'stream-log'],
-  sandbox: ['kernel', 'component-model', 'framing'],
+  sandbox: ['authoring', 'kernel', 'component-model', 'framing'],
   packages: ['kernel', 'component-model', 'egress', 'framing', 'sandbox'],
   expressions: ['component-model', 'framing', 'sandbox'],
   'workflow-runs': ['component-model', 'framing', 'kernel'],
+  // What authors import. Its folder is a part of the package that they install.
+  authoring: [],
   // Bounded contexts.
   tenancy: ['http', 'kernel'],
   audit: ['event-streams', 'http', 'kernel', 'stream-log'],

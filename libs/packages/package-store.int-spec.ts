@@ -166,7 +166,7 @@ describe('packages that are refused', () => {
     await expect(install(store, ['@pipedream/platfrom'])).rejects.toMatchObject(
       refusal(/there is no npm package "@pipedream\/platfrom" at/),
     );
-    for (const name of ['@pipedream/platform/dist', '@pipedream/types@1'])
+    for (const name of ['@pipedream/platform/dist', '@pipedream/types@1', 'sluice/test'])
       await expect(install(store, [name])).rejects.toMatchObject(refusal(/the runtime takes its place/));
     await expect(install(store, ['lonely@git+ssh:x'])).rejects.toMatchObject(refusal(/names no npm package/));
   }, 60_000);
@@ -188,7 +188,7 @@ describe('packages that are refused', () => {
 
   // docs/reference/component-model.md#shim-packages
   it('never asks for packages whose place the runtime takes, and installs others of their scope', async () => {
-    const dependencies = { '@pipedream/types': '*', '@pipedream/platform': '^3.0.0' };
+    const dependencies = { '@pipedream/types': '*', '@pipedream/platform': '^3.0.0', sluice: '*' };
     await registry.publish('wants-types', '1.0.0', undefined, { dependencies });
     await registry.publish('needed-by-shop', '1.0.0');
     await registry.publish('@pipedream/shop', '1.0.0', undefined, {
@@ -204,7 +204,7 @@ describe('packages that are refused', () => {
     );
     const asked = registry.requests().slice(before).join('\n');
     expect(asked).toContain('shop');
-    expect(asked).not.toMatch(/pipedream(?:\/|%2f)(?:platform|types)/i);
+    expect(asked).not.toMatch(/pipedream(?:\/|%2f)(?:platform|types)|sluice/i);
   }, 60_000);
 
   // docs/reference/rest-api.md#component-packages

@@ -36,6 +36,14 @@ export default {
       then: { emits: [{ station: 'north', level: 'cold' }] },
     },
     {
+      component: 'modules/types-of-sluice.ts',
+      title: 'the wrappers of sluice, by which an editor knows `this`',
+      shows: ['code-language', 'define-wrappers'],
+      when: [{ event: { method: 'POST', body: { amount: 26 } } }, { event: { method: 'POST', body: { amount: 2 } } }],
+      given: { props: { smallest: 20 } },
+      then: { emits: [{ amount: '26.00' }] },
+    },
+    {
       component: 'modules/global-wrapper.js',
       title: 'the wrappers as globals',
       shows: ['define-wrappers'],

@@ -35,7 +35,7 @@ export interface PackumentPolicy {
 }
 
 /** Packages that the runtime replaces. They are never requested. */
-const OWN_PACKAGES: readonly string[] = ['@pipedream/platform', '@pipedream/types'];
+const OWN_PACKAGES: readonly string[] = ['@pipedream/platform', '@pipedream/types', 'sluice'];
 const DEPENDENCIES = ['dependencies', 'optionalDependencies', 'peerDependencies'] as const;
 const MAX_DEPENDENCIES = 2_000;
 const MAX_ENTRIES = 20_000;

@@ -9,6 +9,7 @@ const ENDINGS = ['', '.mjs', '.js', '.cjs', '.ts', '.mts', '.cts', '.json', '/in
 const SHIMS: ReadonlyMap<string, string> = new Map([
   ['@pipedream/platform', 'platform'],
   ['@pipedream/types', 'types'],
+  ['sluice', 'sluice'],
 ]);
 /** Shims that only other shims import: their import to the name of the shim. A bundle contains them when it needs them. */
 const INNER_SHIMS: ReadonlyMap<string, string> = new Map([['./axios-library.js', 'axios-library']]);

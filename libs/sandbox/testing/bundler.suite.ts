@@ -34,6 +34,11 @@ export const bundlerCases = ({ bundle, bundleWith }: Bundling): void => {
       'defineComponent',
       'import { defineComponent } from "@pipedream/types@0.3"; export default defineComponent({ name: "n" })',
     ],
+    [
+      'the wrappers of sluice',
+      'import { defineAction, defineApp, defineSource } from "sluice"; export default [defineAction, defineApp, defineSource].reduce((given, wrap) => wrap(given), { name: "n" })',
+    ],
+    ['sluice of a version, by require', 'module.exports = require("sluice@0.1").defineSource({ name: "n" })'],
   ])('accepts %s', async (_what, code) => {
     expect(await load({ code })).toMatchObject({ name: 'n' });
   });
