@@ -84,6 +84,19 @@ describe('documents', () => {
     expect(cited.filter(({ page, id }) => known.has(page) && !known.get(page)?.has(id))).toEqual([]);
   });
 
+  // docs/adr/0092-the-package.md
+  it('and code tell nobody to run or install Sluice by its name alone, which is of another package of npm', () => {
+    const code = ['apps', 'libs', 'examples'].flatMap((root) =>
+      readdirSync(root, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(ts|mjs|json)$/.test(name))
+        .map((name) => join(root, name)),
+    );
+    const byName = /\b(?:npx|bunx|npm (?:i|install|exec|add)|(?:pnpm|yarn) (?:add|dlx))(?: --?[\w-]+)* sluice\b(?!-)/;
+    expect('npx --yes sluice serve').toMatch(byName);
+    expect('npm install --save-dev ./sluice-0.1.0.tgz').not.toMatch(byName);
+    expect([...pages, ...code].filter((file) => byName.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
   it('are the only ones that code and tests cite, the reference by its anchors', () => {
     const all = new Set(pages.map((page) => basename(page)));
     const wrong = citations.filter(({ line }) =>

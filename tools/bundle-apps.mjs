@@ -1,24 +1,17 @@
-// Completes `tsc`: bundles the programs, each `app.js` with what it imports, and what several import in dist/chunks. One
+// Completes `tsc`: bundles the programs, each `app.js` with what it imports, and what several import in dist/chunks. So
+// are threads, because the package has the bundles and no other modules (docs/adr/0092-the-package.md). One
 // program is 1,100 files of ours and as many of packages, and to find and open them took most of its start
 // (docs/adr/0056-programs-in-bundles.md). All other files of dist stay for worker threads, tests and tools.
 import { readdirSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { writeThirdParty } from './third-party.mjs';
 
 const root = process.cwd();
 
 /** Packages that find files beside themselves: a native part, a program, a thread or an asset. */
-const WITH_FILES = [
-  '@photostructure/sqlite',
-  '@platformatic/wasm-utils',
-  'esbuild',
-  'esbuild-wasm',
-  'pino',
-  'swagger-ui-dist',
-];
-/** Modules that other programs import: the test kit, by tests of authors. */
-const MODULES = ['libs/test-kit/index', 'libs/test-kit/load-tests', 'libs/test-kit/register'];
+const WITH_FILES = ['@photostructure/sqlite', 'esbuild', 'esbuild-wasm', 'pino'];
 /** Packages that others try to load and do without. */
 const OPTIONAL = [
   '@aws-sdk/credential-providers',
@@ -31,7 +24,15 @@ const OPTIONAL = [
   'mongodb-client-encryption',
   'snappy',
   'socks',
+  // For pages of documentation, which Sluice does not serve.
+  'swagger-ui-dist',
 ];
+/** Threads, which a program starts by their path. */
+const THREADS = ['read-models/scan-worker', 'writer/writer-thread', 'writer/checkpoint-thread'].map(
+  (name) => `libs/engines/embedded/${name}`,
+);
+/** Modules that other programs import: the test kit, by tests of authors. */
+const MODULES = ['libs/test-kit/index', 'libs/test-kit/load-tests', 'libs/test-kit/register'];
 
 /** Expression for the URL that a module has without the bundle. Modules find files relative to it. */
 const urlOf = (file) => {
@@ -80,7 +81,7 @@ const modules = {
 
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: [...readdirSync('apps').map((app) => `apps/${app}/src/app`), ...MODULES].map((program) => ({
+  entryPoints: [...readdirSync('apps').map((app) => `apps/${app}/src/app`), ...THREADS, ...MODULES].map((program) => ({
     in: `${program}.ts`,
     out: program,
   })),
@@ -97,6 +98,8 @@ const { metafile } = await build({
   banner: {
     js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
   },
+  // The same with its WebAssembly as text.
+  alias: { '@platformatic/wasm-utils': '@platformatic/wasm-utils/bundled' },
   external: [...WITH_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
   plugins: [modules],
   metafile: true,
@@ -106,3 +109,7 @@ const { metafile } = await build({
 // Those of earlier builds. A server that runs keeps what it may still load, unless that changed.
 const made = new Set(Object.keys(metafile.outputs).map((file) => path.basename(file)));
 for (const file of readdirSync('dist/chunks')) if (!made.has(file)) await rm(path.join('dist/chunks', file));
+
+const jailed = readdirSync('dist/libs', { recursive: true }).filter((file) => file.endsWith('.cjs'));
+const bundles = Object.keys(metafile.outputs).filter((file) => file.endsWith('.js'));
+writeThirdParty([...bundles, ...jailed.map((file) => `dist/libs/${file}`)]);

@@ -9,11 +9,17 @@ import { ROOT } from '#test/harness/paths.js';
 describe('the bundle of each program', () => {
   const apps = readdirSync(join(ROOT, 'apps'));
   const mainOf = (app: string): string => `dist/apps/${app}/src/app.js`;
+  const threads = ['read-models/scan-worker', 'writer/writer-thread', 'writer/checkpoint-thread'].map(
+    (name) => `dist/libs/engines/embedded/${name}.js`,
+  );
+  /** The test kit, which authors import. */
+  const kit = ['index', 'load-tests', 'register'].map((name) => `dist/libs/test-kit/${name}.js`);
+  const others = [...threads, ...kit];
   /** Reads the imports of all programs once. Each output is a program with what it loads. */
   const outputsOf = async () => {
     const { metafile } = await build({
       absWorkingDir: ROOT,
-      entryPoints: apps.map(mainOf),
+      entryPoints: [...apps.map(mainOf), ...others],
       bundle: true,
       packages: 'external',
       platform: 'node',
@@ -29,13 +35,18 @@ describe('the bundle of each program', () => {
   beforeAll(async () => {
     outputs = await outputsOf();
   });
-  const programOf = (app: string) => {
-    const output = outputs.find(({ entryPoint }) => entryPoint === mainOf(app));
+  const programOf = (app: string) => loadedBy(mainOf(app));
+  const loadedBy = (entry: string) => {
+    const output = outputs.find(({ entryPoint }) => entryPoint === entry);
     const imported = output?.imports.filter(({ external }) => external) ?? [];
     return { files: Object.keys(output?.inputs ?? {}), packages: imported.map(({ path }) => path) };
   };
+  /** Packages that others try to load and do without. */
+  const OPTIONAL =
+    /^(@fastify\/static|@nestjs\/(microservices|websockets)|kerberos|snappy|socks|gcp-metadata|mongodb-client-encryption|@mongodb-js\/zstd|@aws-sdk\/credential-providers|swagger-ui-dist)(\/|$)/;
   const isOfNode = (name: string): boolean => builtinModules.includes(name.replace(/^node:/, ''));
   const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+  const { dependencies } = JSON.parse(textOf('package.json')) as { readonly dependencies: Record<string, string> };
 
   it.each(apps)('%s loads a few chunks, and of packages those with files only', (app) => {
     const { files, packages } = programOf(app);
@@ -43,9 +54,22 @@ describe('the bundle of each program', () => {
     expect(others).toEqual([]);
     expect(files).toContain(mainOf(app));
     expect(files.length).toBeLessThan(100);
-    const known =
-      /^(@photostructure\/sqlite|@platformatic\/wasm-utils|esbuild|esbuild-wasm|pino|@fastify\/static|@nestjs\/(microservices|websockets)|kerberos|snappy|socks|gcp-metadata|mongodb-client-encryption|@mongodb-js\/zstd|@aws-sdk\/credential-providers)(\/|$)/;
-    expect(packages.filter((name) => !isOfNode(name) && !known.test(name))).toEqual([]);
+    const needed = packages.filter((name) => !isOfNode(name) && !OPTIONAL.test(name));
+    expect(needed.filter((name) => !Object.hasOwn(dependencies, name))).toEqual([]);
+  });
+
+  // docs/adr/0092-the-package.md
+  it('needs the dependencies of package.json together, and no others', () => {
+    const needed = new Set([...apps.map(mainOf), ...others].flatMap((entry) => loadedBy(entry).packages));
+    // Found as a file: libs/sandbox/bundler/engine-files.ts.
+    needed.add('esbuild-wasm');
+    expect(Object.keys(dependencies).filter((name) => !needed.has(name))).toEqual([]);
+  });
+
+  it.each(others)('%s has what it imports in chunks', (module) => {
+    const { files } = loadedBy(module);
+    expect(files).toContain(module);
+    expect(files.filter((file) => file !== module && !file.startsWith('dist/chunks/'))).toEqual([]);
   });
 
   // docs/adr/0086-the-command-line-of-authors.md
