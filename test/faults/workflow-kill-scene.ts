@@ -95,7 +95,11 @@ export class WorkflowKillScene {
   static async of(parts: Parts, inFlight: number): Promise<WorkflowKillScene> {
     const { api, receiver, sink } = parts;
     const make = async (name: string, response: string, steps: readonly unknown[]): Promise<Workflow> => {
-      const settings = { timeout_seconds: TIMEOUT_SECONDS, concurrency: 200, data_retention: { runs: 1_000_000, days: 30 } };
+      const settings = {
+        timeout_seconds: TIMEOUT_SECONDS,
+        concurrency: 200,
+        data_retention: { runs: 1_000_000, days: 30 },
+      };
       const body = { name: `killed, ${name}`, triggers: [{ type: 'http', response }], steps, settings };
       return (await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
     };
