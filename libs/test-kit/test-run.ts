@@ -29,7 +29,7 @@ type Written = { -readonly [Field in keyof Omit<Outcome, 'expect'>]: Outcome[Fie
 
 /** Ticks that one step `after` may bring. */
 const MOST_TICKS = 1_000;
-/** Longest run on a server, beyond which a wait is warned about (docs/reference/limits.md). */
+/** Longest run on a server, beyond which a wait is warned about (docs/reference/limits.md#run-time). */
 const SERVER_LIMIT_MS = 60_000;
 
 export interface TestRunOptions {

@@ -34,7 +34,7 @@ describe('the bundle of each program', () => {
   let outputs: Awaited<ReturnType<typeof outputsOf>> = [];
   beforeAll(async () => {
     outputs = await outputsOf();
-  });
+  }, 120_000);
   const programOf = (app: string) => loadedBy(mainOf(app));
   const loadedBy = (entry: string) => {
     const output = outputs.find(({ entryPoint }) => entryPoint === entry);
