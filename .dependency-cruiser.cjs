@@ -91,8 +91,21 @@ const rooms = {
   ],
   delivery: ['due', 'kernel', 'stream-log'],
   mail: ['due', 'kernel', 'stream-log'],
+  // Reads components on the computer of their author.
+  'component-files': ['kernel'],
   // Runs components for the tests of authors.
-  'test-kit': ['component-model', 'data-stores', 'ingress', 'kernel', 'runner', 'sandbox', 'scheduling', 'sources'],
+  'test-kit': [
+    'component-files',
+    'component-model',
+    'components',
+    'data-stores',
+    'ingress',
+    'kernel',
+    'runner',
+    'sandbox',
+    'scheduling',
+    'sources',
+  ],
   // Adapters of the ports that the above declare.
   engines: [
     'component-model',
@@ -231,8 +244,9 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/test-kit/', pathNot: tests },
       to: {
-        path: '^(dist/)?libs/(data-stores|ingress|runner|scheduling|sources)/',
+        path: '^(dist/)?libs/(components|data-stores|ingress|runner|scheduling|sources)/',
         pathNot: [
+          '^(dist/)?libs/components/published\\.',
           '^(dist/)?libs/data-stores/(data-store-access|in-memory-records)\\.',
           '^(dist/)?libs/ingress/endpoint-event\\.',
           '^(dist/)?libs/runner/(outcome/|prop-binder\\.)',
@@ -270,7 +284,7 @@ module.exports = {
       name: 'commands-of-authors-know-the-api-only',
       severity: 'error',
       from: { path: '^apps/cli/src/author/', pathNot: tests },
-      to: { path: '^(dist/)?libs/', pathNot: '^(dist/)?libs/(kernel/|hosting/version\\.)' },
+      to: { path: '^(dist/)?libs/', pathNot: '^(dist/)?libs/(component-files/|kernel/|hosting/version\\.)' },
     },
     {
       name: 'the-sdk-of-tools-is-loaded-by-the-first-request',
@@ -301,7 +315,7 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     doNotFollow: { path: ['node_modules', '^dist/'] },
-    exclude: { path: '^(examples|test/fixtures|test/components/[^/]+)/' },
+    exclude: { path: '^(examples|apps/cli/templates|test/fixtures|test/components/[^/]+)/' },
     enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'], conditionNames: ['import', 'default'] },
   },
 };

@@ -18,8 +18,11 @@ export interface Answers {
   end(): void;
 }
 
-/** @param test file of the test, to which the file of recorded requests is relative */
-export const answersFor = (http: GivenState['http'], test: string, mask: SecretMask): Answers => {
+/**
+ * @param test file of the test, to which the file of recorded requests is relative
+ * @param mask of the secrets that are known by now
+ */
+export const answersFor = (http: GivenState['http'], test: string, mask: () => SecretMask): Answers => {
   const requests: Request[] = [];
   const noted = (sent: SentRequest): Request => {
     const request = requestOf(sent);
@@ -35,7 +38,7 @@ export const answersFor = (http: GivenState['http'], test: string, mask: SecretM
   const stubs = new Stubs(isFile ? recordedStubs(file) : (http ?? []));
   const answer = async (sent: SentRequest): Promise<AnsweredRequest> => {
     const request = noted(sent);
-    const asked = isFile ? maskedRequest(request, mask) : request;
+    const asked = isFile ? maskedRequest(request, mask()) : request;
     const stub = stubs.take(asked);
     if (!stub) throw new Error(stubs.refusal(asked));
     return answerOf(typeof stub.reply === 'function' ? await stub.reply(request) : stub.reply);

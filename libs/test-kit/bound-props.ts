@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { withDynamicProps } from '#libs/components/published.js';
 import { type ComponentMetadata, type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { secretsOf } from '#libs/runner/outcome/prop-secrets.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
@@ -16,6 +17,16 @@ export interface BoundProps {
   readonly warnings: readonly string[];
 }
 
+export interface PropsRequest {
+  readonly metadata: ComponentMetadata;
+  readonly state: GivenState;
+  readonly now: number;
+  /** True where a form asks, which is not filled in yet. */
+  readonly mayLackProps: boolean;
+  /** Props that additionalProps added or changed. */
+  readonly dynamicProps?: readonly ConfigurableProp[];
+}
+
 export const WORKSPACE = 'o_test';
 export const SOURCE = 'dc_test';
 
@@ -27,13 +38,11 @@ const accountId = (prop: string): string => `apn_${prop}`;
 export const storeId = (prop: string): string => `ds_${hash('sha256', prop, 'hex').slice(0, 18)}`;
 
 /** Plans the props as a deployment does, and binds them as a runner does. Throws DomainError for a wrong one. */
-export const bindProps = async (
-  metadata: ComponentMetadata,
-  { props = {}, accounts = {}, stores = {} }: GivenState,
-  now: number,
-  mayLackProps: boolean,
-): Promise<BoundProps> => {
-  const declared = metadata.configurableProps.map((prop) => (mayLackProps ? { ...prop, optional: true } : prop));
+export const bindProps = async (request: PropsRequest): Promise<BoundProps> => {
+  const { metadata, state, now, mayLackProps, dynamicProps = [] } = request;
+  const { props = {}, accounts = {}, stores = {} } = state;
+  const all = withDynamicProps(metadata.configurableProps, dynamicProps);
+  const declared = all.map((prop) => (mayLackProps ? { ...prop, optional: true } : prop));
   let made = 0;
   const plan = planProps({
     props: declared,
@@ -49,6 +58,7 @@ export const bindProps = async (
     componentKey: metadata.key,
     bundleHash: '',
     props: plan.props,
+    ...(dynamicProps.length === 0 ? {} : { dynamicProps }),
     hooks: metadata.hooks,
     dedupe: metadata.dedupe,
     emitOnDeploy: true,

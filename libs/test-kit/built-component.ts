@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ComponentMetadata } from '#libs/component-model/component-metadata.js';
-import { createInspector, detectIsolation, type JailLevel } from '#libs/sandbox/index.js';
-import { readComponent } from './component-files.js';
+import { DomainError } from '#libs/kernel/domain-error.js';
+import { createInspector, detectIsolation, type JailLevel, type PackageSource } from '#libs/sandbox/index.js';
+import { filesOfComponent, type FilesOfComponent } from '#libs/component-files/files-of-component.js';
 
 export interface BuiltComponent {
   readonly bundle: string;
@@ -20,12 +21,14 @@ let level: Promise<JailLevel> | undefined;
 export const testLevel = (): Promise<JailLevel> =>
   (level ??= detectIsolation(process.env[JAILED] === '1' ? 'auto' : 'process'));
 
+type ComponentTexts = Omit<FilesOfComponent, 'paths'>;
+
 /** Builds of this process, by the texts of the component. */
 const builds = new Map<string, Promise<BuiltComponent>>();
 
 /** Builds and describes a component as a server does. Rejects with DomainError component.invalid. */
 export const builtComponent = async (file: string): Promise<BuiltComponent> => {
-  const text = await readComponent(file);
+  const { paths: _, ...text } = await filesOfComponent(file, undefined);
   const key = createHash('sha256').update(JSON.stringify(text)).digest('base64');
   const known = builds.get(key);
   if (known) return known;
@@ -34,18 +37,25 @@ export const builtComponent = async (file: string): Promise<BuiltComponent> => {
   return build;
 };
 
-const buildOf = async ({
-  code,
-  fileName,
-  files,
-}: Awaited<ReturnType<typeof readComponent>>): Promise<BuiltComponent> => {
-  const inspector = createInspector({ level: await testLevel(), startsAhead: false });
+const buildOf = async ({ code, fileName, files }: ComponentTexts): Promise<BuiltComponent> => {
+  const inspector = createInspector({ level: await testLevel(), packages: NO_PACKAGES, startsAhead: false });
   try {
     const { bundle, metadata } = await inspector.inspect(code, { fileName, files });
     return { bundle, metadata };
   } finally {
     await inspector.close();
   }
+};
+
+const NO_PACKAGES: PackageSource = {
+  install: ({ specifiers }) =>
+    Promise.reject(
+      new DomainError(
+        'component.package_unavailable',
+        `the component imports ${specifiers.map((name) => `"${name}"`).join(', ')}: a test installs no npm packages. Run it on a server, such as that of "sluice dev"`,
+        { packages: specifiers },
+      ),
+    ),
 };
 
 /** Calls `use` with a file of this content, which only exists meanwhile. */

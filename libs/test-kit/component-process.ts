@@ -10,6 +10,7 @@ import {
   type RunOutcome,
   type Sandbox,
   SandboxGone,
+  type SandboxSpec,
   userError,
 } from '#libs/sandbox/index.js';
 import { type BoundProps, SOURCE, WORKSPACE } from './bound-props.js';
@@ -60,8 +61,9 @@ export class ComponentProcess {
     return this.measured(db, (sandbox) => sandbox.hook(hook, TIMEOUT_MS));
   }
 
-  ask(call: ComponentCall, { bound }: Pick<BoundProps, 'bound'>): Promise<RunOutcome> {
-    return this.measured({}, (sandbox) => sandbox.ask({ call, props: bound }, TIMEOUT_MS));
+  ask(call: ComponentCall): Promise<RunOutcome> {
+    const { bound } = this.options.props;
+    return this.measured({}, (sandbox) => sandbox.ask({ call, props: bound, ...this.dynamicProps }, TIMEOUT_MS));
   }
 
   async close(): Promise<void> {
@@ -74,6 +76,11 @@ export class ComponentProcess {
   async restart(): Promise<void> {
     await this.sandbox?.stop();
     this.sandbox = undefined;
+  }
+
+  private get dynamicProps(): Pick<SandboxSpec, 'dynamicProps'> {
+    const { dynamicProps } = this.options.props.definition;
+    return dynamicProps === undefined ? {} : { dynamicProps };
   }
 
   /** The times of the outcome are those of the test. */
@@ -119,7 +126,8 @@ export class ComponentProcess {
       child: 'test',
     });
     const { factory } = this;
-    const part = { sourceId: SOURCE, workspaceId: WORKSPACE, props: props.bound, db, concurrency: 1 };
+    const names = { sourceId: SOURCE, workspaceId: WORKSPACE };
+    const part = { ...names, props: props.bound, ...this.dynamicProps, db, concurrency: 1 };
     return withFile(component.bundle, (bundleFile) => factory.start({ ...part, bundleFile, sendsRequests: true }));
   }
 

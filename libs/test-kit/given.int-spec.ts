@@ -80,7 +80,10 @@ describe('given a source, when requests arrive', () => {
     });
   });
 
-  it('refuses a component without a prop that it needs, as a deployment does', async () => {
+  it('refuses code that it cannot build, and a component without a prop that it needs, as a deployment does', async () => {
+    await expect(given(component('export default {')).when(order)).rejects.toThrow('cannot be compiled');
+    const withPackage = component(`import x from 'left-pad'; export default { run: () => x };`);
+    await expect(given(withPackage).when(order)).rejects.toThrow('"left-pad": a test installs no npm packages');
     await expect(given(ORDERS).when(order)).rejects.toThrow('token');
     await expect(given(source('')).when(order)).rejects.toThrow('no prop of type $.interface.http');
   });
@@ -104,6 +107,26 @@ describe('given a stopped clock, when code waits', () => {
       warnings: [/no prop is an interface/, /waited 3600000 ms/],
     });
     expect(performance.now() - began).toBeLessThan(20_000);
+  });
+
+  it('stands still for work of threads, also with a time limit that nobody needs any more', async () => {
+    const file = source(`
+      const { scrypt } = await import('node:crypto');
+      const answer = await fetch('https://api.example.com/', { signal: AbortSignal.timeout(20_000) });
+      await answer.text();
+      for (let n = 0; n < 3; n++) await new Promise((done) => scrypt('a', 'b', 32, { N: 1024 }, done));
+      for (let n = 0; n < 100; n++) await new Promise((done) => setImmediate(done));
+    `);
+    const http: readonly Stub[] = [{ url: /./, reply: { body: 'done' } }];
+    (await given(file, { http, now: NOW }).when({ event: {} })).expect({ error: undefined, ms: 0 });
+  });
+
+  it('lets a time limit pass where code waits for nothing else', async () => {
+    const file = source(`
+      const signal = AbortSignal.timeout(20_000);
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    `);
+    (await given(file).when({ event: {} })).expect({ error: { name: 'TimeoutError' }, ms: 20_000 });
   });
 
   it('ends a run that nothing can go on with', async () => {
@@ -173,6 +196,22 @@ describe('given data stores and accounts', () => {
     const outcome = await given(file, state).when({ event: {} });
     outcome.expect({ emits: [{ event: { visits: 2, token: 'token-123' } }], logs: [{ text: '********' }] });
     await expect(given(file, { stores: { stor: {} } }).when({ event: {} })).rejects.toThrow('stores.stor');
+  });
+});
+
+describe('given a component with additionalProps', () => {
+  const file = component(`export default {
+    name: 'D', version: '0.1.0', type: 'action',
+    props: { kind: { type: 'string', reloadProps: true } },
+    additionalProps() { return this.kind === 'repeated' ? { days: { type: 'integer' } } : {}; },
+    run() { return { kind: this.kind, days: this.days }; },
+  };`);
+
+  it('needs the props that it adds', async () => {
+    const outcome = await given(file, { props: { kind: 'repeated' } }).when({ run: { days: '3' } });
+    outcome.expect({ ret: { kind: 'repeated', days: 3 } });
+    await expect(given(file).when({ run: { kind: 'repeated' } })).rejects.toThrow('days');
+    (await given(file).when({ run: { kind: 'once' } })).expect({ ret: { kind: 'once' }, error: undefined });
   });
 });
 

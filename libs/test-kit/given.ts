@@ -2,10 +2,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SecretMask } from '#libs/runner/outcome/secret-mask.js';
 import { answersFor } from './answers.js';
-import { bindProps, storeId, WORKSPACE } from './bound-props.js';
+import { type BoundProps, storeId, WORKSPACE } from './bound-props.js';
 import { builtComponent } from './built-component.js';
 import { callingFile } from './calling-file.js';
 import { ComponentProcess } from './component-process.js';
+import { bindAllProps } from './dynamic-props.js';
 import { checkExpected } from './expectation.js';
 import { type Expected, type Given, type GivenState, type Outcome, type Step } from './published.js';
 import { givenStores } from './given-stores.js';
@@ -31,21 +32,35 @@ const fileOf = (file: string | URL, from: string): string => {
 const outcomeOf = async (file: string, test: string, state: GivenState, steps: readonly Step[]): Promise<Outcome> => {
   const clock = { now: state.now === undefined ? Date.now() : momentOf(state.now) };
   const component = await builtComponent(file);
-  // A form asks for options before all props are filled in.
-  const mayLackProps = steps.every((step) => 'options' in step);
-  const props = await bindProps(component.metadata, withRunProps(state, steps), clock.now, mayLackProps);
-  const answers = answersFor(state.http, test, new SecretMask(props.secrets));
+  const { metadata } = component;
+  let known: readonly string[] = [];
+  const answers = answersFor(state.http, test, () => new SecretMask(known));
   const stores = await givenStores(
     Object.entries(state.stores ?? {}).map(([prop, records]) => [storeId(prop), records]),
     WORKSPACE,
     () => clock.now,
   );
-  const process = new ComponentProcess({ component, props, stores, request: (sent) => answers.answer(sent) }, clock);
-  try {
-    const run = new TestRun({ process, clock, props, db: jsonTexts(state.db ?? {}), kind: component.metadata.kind });
+  const processOf = (props: BoundProps): ComponentProcess => {
+    known = props.secrets;
+    return new ComponentProcess({ component, props, stores, request: (sent) => answers.answer(sent) }, clock);
+  };
+  // A form asks for options before all props are filled in.
+  const mayLackProps = steps.every((step) => 'options' in step);
+  const request = { metadata, state: withRunProps(state, steps), now: clock.now, mayLackProps };
+  const props = await bindAllProps(request, (filled) =>
+    inProcess(processOf(filled), (process) => process.ask({ kind: 'additional_props' })),
+  );
+  return inProcess(processOf(props), async (process) => {
+    const run = new TestRun({ process, clock, props, db: jsonTexts(state.db ?? {}), kind: metadata.kind });
     for (const step of steps) await run.take(step);
     answers.end();
     return expecting({ ...run.outcome(), requests: answers.requests });
+  });
+};
+
+const inProcess = async <T>(process: ComponentProcess, use: (process: ComponentProcess) => Promise<T>): Promise<T> => {
+  try {
+    return await use(process);
   } finally {
     await process.close();
   }

@@ -31,13 +31,13 @@ const recorded = new Map<string, RecordedRequest[]>();
 export class Recorder {
   constructor(
     private readonly file: string,
-    private readonly mask: SecretMask,
+    private readonly mask: () => SecretMask,
   ) {}
 
   async answer(sent: SentRequest, request: Request): Promise<AnsweredRequest> {
     const answered = await overNetwork(sent);
     const all = recorded.get(this.file) ?? [];
-    recorded.set(this.file, [...all, recordOf(request, answered, this.mask)]);
+    recorded.set(this.file, [...all, recordOf(request, answered, this.mask())]);
     return answered;
   }
 

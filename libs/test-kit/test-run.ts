@@ -141,7 +141,7 @@ export class TestRun {
   private async askOptions({ options: prop, page = 0, query }: Extract<Step, { options: string }>): Promise<void> {
     const prevContext = this.contexts.get(prop) ?? {};
     const call = { kind: 'options', prop, page, prevContext, ...(query === undefined ? {} : { query }) } as const;
-    const outcome = await this.options.process.ask(call, this.options.props);
+    const outcome = await this.options.process.ask(call);
     await this.keep(this.mask.outcome(outcome));
     const { options, context } = answerIn<OptionsAnswer>(outcome) ?? { options: [] };
     this.left.options = options;
@@ -149,11 +149,11 @@ export class TestRun {
   }
 
   private async act(): Promise<void> {
-    const { process, clock, props, kind } = this.options;
+    const { process, clock, kind } = this.options;
     if (kind !== 'action') throw new TypeError(`run: the component is of kind ${kind}, and "run" runs actions`);
     const ts = new Date(clock.now).toISOString();
     const facts = { runId: 'run_test', workspaceId: 'o_test', ts, timeoutMs: SERVER_LIMIT_MS };
-    const outcome = await process.ask({ kind: 'action', facts }, props);
+    const outcome = await process.ask({ kind: 'action', facts });
     await this.keep(this.mask.outcome(outcome));
     const answer = answerIn<ActionAnswer>(outcome);
     this.left.exports = answer?.exports ?? {};

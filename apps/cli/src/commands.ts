@@ -21,10 +21,22 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/deploy.js')).registerDeploy,
   },
   {
+    name: 'init',
+    group: 'Develop',
+    summary: 'Writes a new component with a test',
+    load: async () => (await import('./init/init-command.js')).registerInit,
+  },
+  {
     name: 'publish',
     group: 'Develop',
     summary: 'Saves a component, to be deployed by its key',
     load: async () => (await import('./author/publish.js')).registerPublish,
+  },
+  {
+    name: 'test',
+    group: 'Develop',
+    summary: 'Runs the tests of components',
+    load: async () => (await import('./tests/test-command.js')).registerTest,
   },
   {
     name: 'unpublish',
