@@ -5,7 +5,10 @@ import { codeOf } from './testing/fakes.js';
 
 afterEach(closeComponentWorlds);
 
-const idOf = (saved: Readonly<Record<string, Json>>): string => String(saved['id']);
+const idOf = ({ id }: Readonly<Record<string, Json>>): string => {
+  if (typeof id !== 'string') throw new Error(`no id but ${JSON.stringify(id)}`);
+  return id;
+};
 
 describe('GET /v1/workspaces/{id}/components', () => {
   const names = async (call: Awaited<ReturnType<typeof world>>['call'], query: string, key?: string) =>
@@ -41,8 +44,8 @@ describe('GET /v1/workspaces/{id}/components', () => {
       await save(codeOf({ name: n % 2 === 0 ? `Even ${n}` : `Odd ${n}` }));
     }
     const page = async (more: string) => {
-      const { body } = await call('get', `/v1/workspaces/o_1/components?q=even&limit=2${more}`);
-      const { page_info, data } = body as {
+      const reply = await call('get', `/v1/workspaces/o_1/components?q=even&limit=2${more}`);
+      const { page_info, data } = reply.body as {
         page_info: { total_count: number; start_cursor: string; end_cursor: string };
         data: { name: string }[];
       };

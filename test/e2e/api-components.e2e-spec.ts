@@ -211,8 +211,9 @@ describe('listing and deleting components', () => {
   it('lists them without code, and deletes one that no source and no workflow has', async () => {
     const { data: me } = await api.expect<Data<{ orgs: { id: string }[] }>>(200, 'GET', '/v1/users/me');
     const path = `/v1/workspaces/${me.orgs[0]?.id}/components`;
-    const members = `type: 'action', run() { return 'listed'; },`;
-    const { id } = await api.createComponent(componentCode({ key: 'listed-only', members }));
+    const { id } = await api.createComponent(
+      `export default { key: 'listed-only', name: 'Listed', version: '0.1.0', type: 'action', run() { return 1; } };`,
+    );
     const listed = await api.expect<Paged<{ id: string }>>(200, 'GET', path, {
       query: { q: 'LISTED-o', type: 'action' },
     });

@@ -12,13 +12,15 @@ import { inParallel } from './many-sources.js';
 import { type GeneratorApi } from './parts.js';
 import { PartProcess } from './part-process.js';
 import { treeUsage } from './process-tree.js';
+import { searchFigures } from './search-figures.js';
 import { ANSWERS, deployWorkflow, dirMb, hitWith, totalRuns } from './run-load.js';
 import { openSluice } from './targets.js';
 import { toolFigures } from './tool-figures.js';
 
 /**
  * What many runs of workflows cost a standalone server: runs that wait, that are due within one second, that are listed,
- * that keep it busy beside a quiet workflow, that loop, that are replayed in bulk, and that are tools. Prints one line of JSON for each.
+ * that keep it busy beside a quiet workflow, that loop, that are replayed in bulk, and that are tools; and what searches of
+ * events cost. Prints one line of JSON for each.
  */
 
 exitOnSignals();
@@ -40,6 +42,7 @@ const options = new Command('bench:runs')
   .option('--rate <n>', 'replays a second of --bulk', whole, 100)
   .option('--tools <n>', 'workflows with a tool trigger: time of tools/list', whole)
   .option('--apply <n>', 'workflows of a folder: time of sluice workflows apply', whole)
+  .option('--searched <n>', 'events of 1 KB: time of searches in them, and of an endpoint beside searches', whole)
   .option('--rounds <n>', 'of --due, --noisy and --items', whole, 3)
   .parse()
   .opts<{
@@ -52,6 +55,7 @@ const options = new Command('bench:runs')
     rate: number;
     tools?: number;
     apply?: number;
+    searched?: number;
     rounds: number;
   }>();
 
@@ -195,7 +199,7 @@ const rounds = async (measure: () => Promise<void>): Promise<void> => {
   for (let round = 1; round <= options.rounds; round++) await measure();
 };
 
-const { waiting, due, listed, noisy, items, bulk, rate, tools, apply } = options;
+const { waiting, due, listed, noisy, items, bulk, rate, tools, apply, searched } = options;
 say('machine', await describeMachine());
 if (waiting !== undefined) await measureWaiting(waiting);
 if (due !== undefined) await rounds(() => measureDue(due));
@@ -208,3 +212,4 @@ if (items !== undefined)
 if (bulk !== undefined) say('bulk', await bulkFigures(bulk, rate));
 if (tools !== undefined) say('tools', await toolFigures(tools));
 if (apply !== undefined) say('apply', await applyFigures(apply));
+if (searched !== undefined) say('searched', await searchFigures(searched));

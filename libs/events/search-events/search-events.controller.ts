@@ -92,14 +92,15 @@ export class SearchEventsController {
       expand === 'event'
         ? await this.whole.of(docs, { expand: true, e: false })
         : docs.map((doc) => ({ doc, event: doc.short, truncated: doc.payloadBytes > 0 }));
-    const [first, last] = [events[0]?.doc, events.at(-1)?.doc];
+    const cursors = [events[0], events.at(-1)].map((event) => (event === undefined ? null : cursorOf(event.doc)));
+    const [start = null, end = null] = cursors;
+    const lastFound = docs.at(-1);
     // A page of large events ends before the last one that was found.
-    const isCut = last !== undefined && last.eventId !== docs.at(-1)?.eventId;
-    const end = last === undefined ? null : cursorOf(last);
+    const isCut = end !== null && lastFound !== undefined && end !== cursorOf(lastFound);
     return {
       page_info: {
         count: events.length,
-        start_cursor: first === undefined ? null : cursorOf(first),
+        start_cursor: start,
         end_cursor: end,
         searched_to: isCut ? end : searchedTo && cursorOfPlace(searchedTo),
       },

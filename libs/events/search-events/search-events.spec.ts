@@ -8,7 +8,12 @@ import { SEARCH_LIMITS, SearchEvents, SearchEventsHandler } from './search-event
 import { SearchTurns } from './search-turns.js';
 
 interface Found {
-  readonly page_info: Readonly<Record<'count' | 'start_cursor' | 'end_cursor' | 'searched_to', unknown>>;
+  readonly page_info: {
+    readonly count: number;
+    readonly start_cursor: string | null;
+    readonly end_cursor: string | null;
+    readonly searched_to: string | null;
+  };
   readonly data: readonly { readonly id: string; readonly metadata: Readonly<Record<string, unknown>> }[];
 }
 
@@ -16,9 +21,9 @@ const made = async (...options: Parameters<typeof world>) => {
   const { call, ...others } = await world(...options);
   const reply = (query: string) => call('get', `/v1/workspaces/o_1/event_summaries?${query}`);
   const found = async (query: string): Promise<Found> => {
-    const { status, body } = await reply(query);
-    expect({ query, status }).toEqual({ query, status: 200 });
-    return body as Found;
+    const answer = await reply(query);
+    expect({ query, status: answer.status }).toEqual({ query, status: 200 });
+    return answer.body as Found;
   };
   const ids = async (query: string) => (await found(query)).data.map((each) => each.id);
   return { ...others, call, reply, found, ids };
@@ -80,7 +85,7 @@ describe('GET /v1/workspaces/{id}/event_summaries', () => {
       seen.push(...data.map(({ id: each, metadata }) => `${each}.${String(metadata['emitter_id'])}`));
       if (page_info.searched_to === null) break;
       expect(page_info.searched_to).toBe(page_info.end_cursor);
-      after = String(page_info.searched_to);
+      after = page_info.searched_to;
     }
     expect(seen).toEqual(
       numbers(1, 6)

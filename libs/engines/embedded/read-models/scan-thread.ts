@@ -23,8 +23,8 @@ class TableGone extends Error {}
 export const isGone = (error: unknown): boolean => error instanceof TableGone;
 
 interface Asked {
-  resolve(found: Scanned<Doc>): void;
-  reject(error: Error): void;
+  readonly resolve: (found: Scanned<Doc>) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** The main thread's end of the thread that searches. It starts with the first search. */

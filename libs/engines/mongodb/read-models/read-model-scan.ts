@@ -22,10 +22,21 @@ export const scanOf = async <D extends Doc>(
     .batchSize(examine + 1)
     .project<{ _id: string; sort: string; doc: string }>({ doc: 1, sort: 1 })
     .toArray();
-  const hasBeside = schema.beside !== undefined && query.match.contains !== undefined;
-  const rows = stored.map(({ _id: id, sort, doc }) => ({ id, sort, doc, hasBeside }));
+  const ids = stored.map(({ _id }) => _id);
+  const isCompared = schema.beside !== undefined && query.match.contains !== undefined;
+  const large = new Set(isCompared ? await withBeside(collection, ids) : []);
+  const rows = stored.map(({ _id: id, sort, doc }) => ({ id, sort, doc, hasBeside: large.has(id) }));
   return scanned<D>(rows, { ...query, examine }, async (id) => {
-    const found = await collection.findOne({ _id: id, beside: { $exists: true } }, { projection: { beside: 1 } });
+    const found = await collection.findOne({ _id: id }, { projection: { beside: 1 } });
     return found?.beside;
   });
+};
+
+/** Those of the documents that have a text beside them. Few have, so the others are not asked for one by one. */
+const withBeside = async (collection: Collection<StoredDoc>, ids: readonly string[]): Promise<readonly string[]> => {
+  const found = collection
+    .find({ _id: { $in: [...ids] }, beside: { $exists: true } })
+    .batchSize(ids.length + 1)
+    .project<{ _id: string }>({ _id: 1 });
+  return (await found.toArray()).map(({ _id }) => _id);
 };
