@@ -38,6 +38,8 @@ import { type ControlPlane } from './control-plane.js';
 import { type Engines } from './engines.js';
 import { quotaKeeper, startingRuns } from './quotas.js';
 import { eventSettings } from './read-models.js';
+import { serverFacts } from './server-facts.js';
+import { sourceDbs } from './source-dbs.js';
 import { serverLimits } from './server-limits.js';
 
 /** The API: routes and handlers of every context, behind the HTTP edge. */
@@ -48,7 +50,8 @@ export class ApiModule {
   }
 }
 
-const edge = ({ config, plane, readYourWrites, metrics, readiness, bytes }: ApiOptions): DynamicModule[] => {
+const edge = (options: ApiOptions): DynamicModule[] => {
+  const { config, plane, readYourWrites, metrics, readiness, bytes, publicUrl, level } = options;
   const proxies = new TrustedProxies(config.trustedProxies);
   const http = HttpModule.forRoot({
     callers: plane.views.callers,
@@ -68,6 +71,7 @@ const edge = ({ config, plane, readYourWrites, metrics, readiness, bytes }: ApiO
       metrics,
       readiness,
       access: new OperatorAccess(config.metrics, proxies, config.publicUrl),
+      server: serverFacts(config, publicUrl, level?.name ?? null),
     }),
   ];
 };
@@ -105,6 +109,7 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     manualRuns: starting.manualRuns,
     ownerChanges: workflowChanges(engines.events),
     appEvents: starting.appEvents,
+    sourceDbs: sourceDbs(plane, config),
     workflowInvokes: starting.workflowInvokes,
     runner: starting.actions,
     accounts: views.accounts,

@@ -51,6 +51,9 @@ export interface ApiOptions {
   readonly packages: PackageSource;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly urls: EndpointUrls;
+  readonly publicUrl: string;
+  /** Level of the jail, for a process that runs or inspects code. */
+  readonly level?: { readonly name: string };
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly logger: LoggerService;

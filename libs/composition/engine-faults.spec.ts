@@ -98,6 +98,7 @@ const apiOf = async (): Promise<NestExpressApplication> => {
   };
   const options: ApiOptions = {
     ...parts,
+    publicUrl: 'http://127.0.0.1:3000',
     bytes: httpBytesOf(config),
     readYourWrites: plane.projectors,
     hookRunner: { runHook: async () => ({ status: 'ok', logs: [] }), operationEnded: forget },

@@ -102,6 +102,7 @@ const apiOptions = (plane: WholeControlPlane, standing: { readonly still: boolea
     // Its `egress` has no dispatcher, like that of query-api, so creating the API must not require one.
     ...queriesOnly,
     config,
+    publicUrl: 'http://127.0.0.1:3000',
     plane,
     bytes: httpBytesOf(config),
     topics: topicPolicy(config),

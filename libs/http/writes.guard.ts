@@ -34,13 +34,7 @@ export class WritesGuard implements CanActivate {
     const isMarked = (mark: string): boolean =>
       this.reflector.getAllAndOverride<boolean | undefined>(mark, target) === true;
     if (!caller || READS.has(request.method) || isMarked(READS_BY_POST)) return true;
-    if (caller.isReadOnly === true) {
-      throw new DomainError(
-        'auth.read_only_key',
-        'this API key may only read: send a key without read_only to change something',
-        { api_key_id: caller.apiKeyId },
-      );
-    }
+    if (caller.isReadOnly === true) throw readOnlyKey(caller);
     if (!isMarked(WRITES_OWN)) identify(request, writer(caller));
     return true;
   }
@@ -54,6 +48,19 @@ const writer = (caller: Caller): Caller => {
   if (writable.length > 0)
     return { ...caller, workspaceIds: writable, memberships: caller.memberships ?? workspaceIds };
   throw mayOnlyRead(workspaceIds);
+};
+
+const readOnlyKey = ({ apiKeyId }: Caller): DomainError =>
+  new DomainError(
+    'auth.read_only_key',
+    'this API key may only read: send a key without read_only to change something',
+    { api_key_id: apiKeyId },
+  );
+
+/** For a read of what only those see who may change it. Throws auth.read_only_key or auth.read_only_member. */
+export const mustBeWriter = (caller: Caller, workspaceId: string): void => {
+  if (caller.isReadOnly === true) throw readOnlyKey(caller);
+  if (caller.roleIn?.(workspaceId) === 'read_only') throw mayOnlyRead([workspaceId]);
 };
 
 /** Throws auth.not_an_owner unless the caller is an owner of the workspace, of which the caller is a member. */

@@ -100,6 +100,10 @@ export const failIfTooLarge = (commit: RunCommit): void => {
 export interface RunJournal {
   /** Returns the state as of the last commit, by any owner. The topics then have the records of all commits so far. */
   load(key: StateKey): Promise<StoredState>;
+  /**
+   * Returns the parts of the state as of the last commit. Unlike `load` it publishes nothing, so any process may call it.
+   */
+  partsOf(key: StateKey): Promise<StoredState['parts']>;
   /** Returns the invocation ids that were committed before. At least the last 1,000 of a state are remembered. */
   seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**

@@ -1,5 +1,5 @@
 /** Ports of the sources context. The composition root provides them under these tokens. */
-import { type Observation } from './published.js';
+import { type Observation, type SourceDefinition } from './published.js';
 
 /** Provides `HookRunner` of published.ts. */
 export const HOOK_RUNNER = Symbol('HookRunner');
@@ -68,3 +68,10 @@ export interface ManualRuns {
    */
   run(sourceId: string, workspaceId: string, event: unknown, wait: boolean): Promise<ManualRun>;
 }
+
+/** Reads `$.service.db` of sources. */
+export interface SourceDbs {
+  /** JSON text by key as of the last commit, with the secrets of the definition masked in keys and values. */
+  of(sourceId: string, workspaceId: string, definition: SourceDefinition): Promise<Readonly<Record<string, string>>>;
+}
+export const SOURCE_DBS = Symbol('SourceDbs');

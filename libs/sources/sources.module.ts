@@ -57,7 +57,10 @@ import {
   OWNER_CHANGES,
   type OwnerChanges,
   SOURCE_TOPICS,
+  SOURCE_DBS,
+  type SourceDbs,
 } from './ports.js';
+import { GetDbController } from './get-db/get-db.controller.js';
 import { PlannedPropChecks } from './check-props.js';
 import { PlannedActions } from './plan-action.js';
 import {
@@ -84,6 +87,7 @@ export interface SourcesPorts {
   readonly manualRuns: ManualRuns;
   readonly ownerChanges: OwnerChanges;
   readonly appEvents: AppEvents;
+  readonly sourceDbs: SourceDbs;
   /** Default: there are none. */
   readonly accounts?: Accounts;
   readonly resourceLimits?: SourceLimits;
@@ -98,6 +102,7 @@ export interface SourcesPorts {
   controllers: [
     DeploySourceController,
     GetSourceController,
+    GetDbController,
     ListSourcesController,
     UpdateSourceController,
     DeleteSourceController,
@@ -150,6 +155,7 @@ export class SourcesModule {
         { provide: OWNER_CHANGES, useValue: ports.ownerChanges },
         { provide: MANUAL_RUNS, useValue: ports.manualRuns },
         { provide: APP_EVENTS, useValue: ports.appEvents },
+        { provide: SOURCE_DBS, useValue: ports.sourceDbs },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? SOURCE_LIMITS },
       ],
     };

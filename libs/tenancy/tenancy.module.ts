@@ -5,6 +5,7 @@ import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { RESOURCE_LIMITS } from '#libs/kernel/resource-limits.js';
 import { CLOCK, HANDLE_COMMAND, READ_MODELS } from '#libs/kernel/tokens.js';
 import { AddMemberController } from './add-member/add-member.controller.js';
+import { UsersByName } from './add-member/users-by-name.js';
 import { ChangeMemberHandler } from './change-member.handler.js';
 import { ChangeMemberRoleController } from './change-member-role/change-member-role.controller.js';
 import { ListMembersController } from './list-members/list-members.controller.js';
@@ -57,6 +58,7 @@ export interface TenancyPorts {
   ],
   providers: [
     ListMembersHandler,
+    UsersByName,
     ChangeMemberHandler,
     GetUserHandler,
     GetWorkspacesHandler,

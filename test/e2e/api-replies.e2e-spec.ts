@@ -109,6 +109,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
   it('sources', async () => {
     const path = { idOrSlug: source.id, id: workspace };
     await contract.expect(200, 'GET /v1/sources/{idOrSlug}', { path });
+    await contract.expect(200, 'GET /v1/sources/{idOrSlug}/db', { path });
     for (const route of ['users/me/sources', 'orgs/{id}/sources', 'workspaces/{id}/sources']) {
       await contract.expect(200, `GET /v1/${route}`, { path });
     }
@@ -330,6 +331,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/users/me');
     await contract.expect(200, 'GET /v1/users/me/workspaces');
     await contract.expect(200, 'GET /v1/limits');
+    await contract.expect(200, 'GET /v1/server');
     await contract.expect(200, 'GET /v1/workspaces/{id}', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/orgs/{id}', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/projects', { path: { id: workspace } });

@@ -257,3 +257,24 @@ describe('reading and deleting a source', () => {
     });
   });
 });
+
+// docs/reference/rest-api.md#source-db
+describe('the db of a source', () => {
+  it('is read as its code left it, with the secrets of its props masked', async () => {
+    const code = componentCode({
+      props: `http: '$.interface.http', db: '$.service.db', token: { type: 'string', secret: true }`,
+      members: `run(event) {
+        this.db.set('digits', event.body.n);
+        this.db.set('auth', { header: 'Bearer ' + this.token });
+        this.$emit(1);
+      },`,
+    });
+    const source = await instance.deploy(code, { token: 'a-secret-text' });
+    const path = `/v1/sources/${source.name_slug}/db`;
+    expect((await api.call('GET', path)).body).toEqual({ data: {} });
+    await instance.post(source, { n: 1.5 });
+    await instance.history(source, 1);
+    expect((await api.call('GET', path)).body).toEqual({ data: { digits: 1.5, auth: { header: 'Bearer ********' } } });
+    expect((await api.call('GET', '/v1/sources/none/db')).status).toBe(404);
+  });
+});

@@ -148,8 +148,22 @@ describe('members of a workspace', () => {
     expect((await members()).map(({ role }) => role)).toEqual(['owner']);
   });
 
+  // docs/reference/rest-api.md#members
+  it('are named by their address in any case, or by their name', async () => {
+    const { data: user } = await ada.api.expect<Data<{ email: string; username: string }>>(200, 'GET', '/v1/users/me');
+    for (const body of [{ email: user.email.toUpperCase() }, { username: user.username }]) {
+      const { data } = await api.expect<Data<Member>>(200, 'POST', `/v1/workspaces/${workspace}/members`, { body });
+      expect(data).toMatchObject({ user_id: adaId, role: 'member' });
+      await remove(adaId);
+    }
+  });
+
   it.each([
     [{ user_id: 'u_none' }, 404, 'user_not_found'],
+    [{ email: 'nobody@example.com' }, 404, 'user_not_found'],
+    [{ username: 'nobody', user_id: null }, 404, 'user_not_found'],
+    [{ username: 'nobody', email: 'nobody@example.com' }, 400, 'invalid_parameter'],
+    [{ username: '' }, 400, 'missing_parameter'],
     [{}, 400, 'missing_parameter'],
     [{ user_id: 'u_none', role: 'king' }, 400, 'invalid_parameter'],
   ])('are refused: %j', async (body, status, code) => {

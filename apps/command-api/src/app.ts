@@ -63,6 +63,7 @@ runRole('command-api', openDistributed, async (role) => {
   const workflowInvokes = workflowInvokesOf({ plane, topics }, relay, door);
   const api = await createApi({
     config,
+    publicUrl: role.publicUrl,
     bytes: httpBytesOf(config),
     plane,
     topics,

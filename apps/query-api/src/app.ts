@@ -16,6 +16,7 @@ runRole('query-api', openDistributed, async (role) => {
   // 5. The API without its write routes.
   const api = await createApi({
     config,
+    publicUrl: role.publicUrl,
     bytes: httpBytesOf(config),
     plane,
     topics,

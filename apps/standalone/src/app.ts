@@ -109,7 +109,7 @@ interface ApiParts {
   readonly workflowInvokes: ApiOptions['workflowInvokes'];
 }
 
-type Edge = Pick<ApiOptions, 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
+type Edge = Pick<ApiOptions, 'publicUrl' | 'urls' | 'metrics' | 'readiness' | 'logger' | 'log' | 'shuttingDown'>;
 
 /** Creates the API with both halves, on the roles of this process. */
 const openApi = (parts: ApiParts, edge: Edge) => {
@@ -117,6 +117,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
   return createApi({
     ...edge,
     config,
+    level: sandboxing.level,
     plane,
     topics,
     bytes: roles.bytes,
@@ -230,7 +231,7 @@ const steps = async (started: Started, directory: DataDirectory): Promise<void> 
 
   // 7. The API and, ahead of it, the endpoints.
   const shuttingDown = (): boolean => shutdown.begun;
-  const edge = { urls, metrics, readiness, logger: started.nestLogger, log: logger, shuttingDown };
+  const edge = { publicUrl, urls, metrics, readiness, logger: started.nestLogger, log: logger, shuttingDown };
   const workflowInvokes = workflowInvokesOf({ plane, topics }, roles.relay, roles.unread);
   const api = await openApi({ config, plane, topics, roles, sandboxing, disk, reactors, workflowInvokes }, edge);
   shutdown.add('api', () => api.close());

@@ -36,6 +36,8 @@ const parts: Record<(typeof RUN_JOURNAL_PARTS)[number], Part<JournalAndLog>> = {
       await journal.commit(commit(0, { parts: { a: '1', b: '{"x":"ü"}', c: 'null' } }));
       await journal.commit(commit(1, { parts: { a: '2', b: null, missing: null, d: '' } }));
       expect(await journal.load(DC_1)).toEqual({ version: 2, head: 'head 1', parts: { a: '2', c: 'null', d: '' } });
+      expect(await journal.partsOf(DC_1)).toEqual({ a: '2', c: 'null', d: '' });
+      expect(await journal.partsOf(DC_2)).toEqual({});
     });
 
     it('takes any text as a name, and gets a removed name back', async () => {

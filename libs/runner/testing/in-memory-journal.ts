@@ -63,6 +63,10 @@ export class InMemoryJournal implements RunJournal {
     return this.states.get(nameOf(key)) ?? EMPTY;
   }
 
+  async partsOf(key: StateKey): Promise<StoredState['parts']> {
+    return (this.states.get(nameOf(key)) ?? EMPTY).parts;
+  }
+
   async seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.failuresToAsk > 0) {
       this.failuresToAsk--;

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { ComponentsModule, componentsContext } from '#libs/components/index.js';
+import { ComponentsModule, componentsContext, type ComponentUsers } from '#libs/components/index.js';
 import { codeOf, FakeCalls, FakeInspector, InMemoryBlobs } from '#libs/components/testing/fakes.js';
 import { dataStoresContext, DataStoresModule } from '#libs/data-stores/index.js';
 import { InMemoryRecords } from '#libs/data-stores/in-memory-records.js';
@@ -22,6 +22,13 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   apiKeyId: `key_${userId}`,
   workspaceIds,
   isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
+});
+
+const usersIn = (view: SourcesView): ComponentUsers => ({
+  of: async (componentId) => {
+    const using = [...view.all()].filter(([, { definition }]) => definition.componentId === componentId);
+    return { sources: using.map(([id, { name }]) => ({ id, name })), workflows: [] };
+  },
 });
 
 /** The sources and components contexts over HTTP, in memory. Call `close` after the test. */
@@ -58,12 +65,7 @@ export const sourcesWorld = async () => {
         inspector,
         calls,
         fetcher: { fetch: () => Promise.reject(new Error('nothing is fetched')) },
-        componentUsers: {
-          of: async (componentId) => {
-            const using = [...view.all()].filter(([, { definition }]) => definition.componentId === componentId);
-            return { sources: using.map(([id, { name }]) => ({ id, name })), workflows: [] };
-          },
-        },
+        componentUsers: usersIn(view),
       }),
       DataStoresModule.forRoot({ ...plane.ports(), records: new InMemoryRecords() }),
       SourcesModule.forRoot({
@@ -73,6 +75,7 @@ export const sourcesWorld = async () => {
         manualRuns,
         ownerChanges: { isMade: () => Promise.resolve(false) },
         appEvents,
+        sourceDbs: { of: () => Promise.resolve({}) },
         endpointUrls: pathEndpointUrls(() => 'http://127.0.0.1:3000/'),
       }),
     ],

@@ -38,14 +38,14 @@ export class EmbeddedRunJournal implements RunJournal {
   async load(key: StateKey): Promise<StoredState> {
     const name = nameOf(key);
     const row = this.reader.sql('SELECT version, head FROM states WHERE name = ?').get<StateRow>(name);
+    return { version: row?.version ?? 0, head: row?.head ?? '', parts: await this.partsOf(key) };
+  }
+
+  async partsOf(key: StateKey): Promise<StoredState['parts']> {
     const parts = this.reader
       .sql('SELECT part, text FROM state_parts WHERE name = ?')
-      .all<{ part: string | Uint8Array; text: string }>(name);
-    return {
-      version: row?.version ?? 0,
-      head: row?.head ?? '',
-      parts: Object.fromEntries(parts.map(({ part, text }) => [textIn(part), text])),
-    };
+      .all<{ part: string | Uint8Array; text: string }>(nameOf(key));
+    return Object.fromEntries(parts.map(({ part, text }) => [textIn(part), text]));
   }
 
   async seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {

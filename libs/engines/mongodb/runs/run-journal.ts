@@ -19,7 +19,7 @@ import { repeated } from '../repeated.js';
 import { OutboxParts, type OutboxPart } from './outbox-parts.js';
 import { StaleOutboxes } from './outbox-sweep.js';
 import { RunInbox } from './run-inbox.js';
-import { type RunDocument } from './run-document.js';
+import { stateOf, type RunDocument } from './run-document.js';
 import { UnpublishedBytes } from './unpublished-bytes.js';
 import { RunWriter, type OutboxLimits, type RunWriterContext } from './run-writer.js';
 
@@ -94,6 +94,11 @@ export class MongoRunJournal implements RunJournal {
 
   load(key: StateKey): Promise<StoredState> {
     return this.writerOf(nameOf(key)).load();
+  }
+
+  async partsOf(key: StateKey): Promise<StoredState['parts']> {
+    const options = { projection: { parts: 1 }, readConcern: 'majority' } as const;
+    return stateOf(await this.documents.findOne({ _id: nameOf(key) }, options)).parts;
   }
 
   seen(key: StateKey, invocationIds: readonly string[]): Promise<ReadonlySet<string>> {
