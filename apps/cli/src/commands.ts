@@ -57,6 +57,12 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/api-command.js')).registerApi,
   },
   {
+    name: 'audit',
+    group: 'Use',
+    summary: 'Lists what happened in the workspace',
+    load: async () => (await import('./author/audit.js')).registerAudit,
+  },
+  {
     name: 'delete',
     group: 'Use',
     summary: 'Deletes sources',
@@ -109,6 +115,12 @@ const AUTHORS: readonly CommandEntry[] = [
     group: 'Use',
     summary: 'Prints what a source logged',
     load: async () => (await import('./author/events.js')).registerLogs,
+  },
+  {
+    name: 'members',
+    group: 'Use',
+    summary: 'Lists, adds and removes members of the workspace',
+    load: async () => (await import('./author/members.js')).registerMembers,
   },
   {
     name: 'run',

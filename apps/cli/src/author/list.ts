@@ -29,6 +29,9 @@ const state = ({ active }: Fields): Cell =>
 const created = ({ created_at: seconds }: Fields, { look }: Context): string =>
   typeof seconds === 'number' ? momentOf(seconds * 1_000, look) : '';
 
+const saved = ({ updated_at: seconds }: Fields, { look }: Context): string =>
+  typeof seconds === 'number' ? momentOf(seconds * 1_000, look) : '';
+
 const below =
   (list: string) =>
   async (session: Session): Promise<string> =>
@@ -42,6 +45,18 @@ const KINDS = {
       ['ID', text('id')],
       ['STATE', state],
       ['CREATED', created],
+    ],
+  },
+  components: {
+    path: below('components'),
+    isSearched: true,
+    columns: [
+      ['NAME', text('name')],
+      ['KEY', text('key')],
+      ['ID', text('id')],
+      ['TYPE', text('type')],
+      ['VERSION', text('version')],
+      ['SAVED', saved],
     ],
   },
   webhooks: {
@@ -112,14 +127,14 @@ export const registerList = (program: Command): void => {
       .command('list')
       .description('Lists resources of the workspace, newest first. Webhooks are those that you made.')
       .addArgument(new Argument('[type]', 'what to list').choices(['so', ...Object.keys(KINDS)]).default('sources')),
-  ).option('--q <text>', 'only workflows or apps whose name has this text');
+  ).option('--q <text>', 'only components, workflows or apps whose name has this text');
   authorCommand<Options>(command, list);
 };
 
 const list = async (context: Context, [type = 'sources']: readonly string[], options: Options): Promise<Told> => {
   const kind: Kind = KINDS[(type === 'so' ? 'sources' : type) as keyof typeof KINDS];
   if (options.q !== undefined && kind.isSearched !== true)
-    throw wrongUsage(`--q searches workflows and apps, not ${type}`);
+    throw wrongUsage(`--q searches components, workflows and apps, not ${type}`);
   const session = await context.session();
   const { items, pageInfo, hints } = await readList(session, await kind.path(session), options, { q: options.q });
   return {
