@@ -13,6 +13,16 @@ export interface EmitCall {
   readonly deliverAt?: number;
 }
 
+/** An emit as the caller of a manual run hears of it. */
+export interface ToldEmit {
+  readonly channel: string;
+  /** JSON text. */
+  readonly payload: string;
+  readonly summary: string | null;
+  /** Why no event came of it. */
+  readonly dropped: 'dedupe' | null;
+}
+
 /**
  * Kind of the lines that warn an author of what was accepted and lost (docs/reference/component-model.md#log-warnings).
  */

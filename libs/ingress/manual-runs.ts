@@ -1,7 +1,7 @@
 import { type Clock } from '#libs/kernel/clock.js';
 import { DomainError } from '#libs/kernel/domain-error.js';
 import { type RunOutcome } from '#libs/sandbox/index.js';
-import { type Observation } from '#libs/sources/published.js';
+import { type Observation, type RunEnd } from '#libs/sources/published.js';
 import { ask, isDropped } from '#libs/stream-log/ask.js';
 import { manualInvocation } from '#libs/stream-log/invocations.js';
 import { bytesAbove, EVENT_BYTES } from '#libs/stream-log/record-limits.js';
@@ -27,6 +27,8 @@ export interface ManualRunResult {
   readonly observations?: readonly Observation[];
   /** Whether the run had ended when the wait was over. Set only with `wait`. */
   readonly ended?: boolean;
+  /** How it ended. Set only for a run that had ended. */
+  readonly end?: RunEnd;
 }
 
 /** Publishes manual runs, which take the path of all invocations (docs/reference/component-model.md#manual-run). */
@@ -58,7 +60,8 @@ export const manualRuns = (deps: ManualRunsDependencies) => ({
     deps.door?.stored?.(sourceId);
     const outcome = await asked.answer;
     // No outcome yet: the invocation waits in the lane behind other runs, and will still run.
-    return { invocationId, ended: outcome !== undefined, observations: outcome ? observationsOf(outcome) : [] };
+    if (!outcome) return { invocationId, ended: false, observations: [] };
+    return { invocationId, ended: true, observations: observationsOf(outcome), end: endOf(outcome) };
   },
 });
 
@@ -78,6 +81,12 @@ export const mustFit = (event: string, limit: number): void => {
 
 const deleted = (sourceId: string): DomainError =>
   new DomainError('source.not_found', `source ${sourceId} was deleted`);
+
+const endOf = ({ status, startedAt, endedAt, told = [] }: RunOutcome): RunEnd => ({
+  status,
+  ms: Math.max(0, Math.round(endedAt - startedAt)),
+  emits: told,
+});
 
 const observationsOf = ({ logs, error, endedAt }: RunOutcome): readonly Observation[] => {
   if (!error) return logs;

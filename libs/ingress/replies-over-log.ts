@@ -81,7 +81,7 @@ export const repliesOverLog = (
 };
 
 /** Drops emits and db changes, which the waiting process does not read and which may be megabytes. */
-const toldOf = ({ status, error, logs, startedAt, endedAt }: RunOutcome): RunOutcome => ({
+const toldOf = ({ status, error, logs, startedAt, endedAt, told }: RunOutcome): RunOutcome => ({
   status,
   logs,
   startedAt,
@@ -89,4 +89,5 @@ const toldOf = ({ status, error, logs, startedAt, endedAt }: RunOutcome): RunOut
   emits: [],
   dbChanges: {},
   ...(error === undefined ? {} : { error }),
+  ...(told === undefined ? {} : { told }),
 });

@@ -15,6 +15,7 @@ const outcome: RunOutcome = {
   emits: [{ payload: '"large"', channel: '' }],
   logs: [{ k: 'console.log', ts: 1, msg: 'hi' }],
   dbChanges: { key: '"large"' },
+  told: [{ channel: '', payload: '1', summary: null, dropped: null }],
   response: reply,
   startedAt: 1,
   endedAt: 2,

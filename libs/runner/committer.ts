@@ -39,6 +39,7 @@ export interface CommitterOptions<S, I extends Input> {
   readonly onConflict: (error: StateConflict | CommitTooLarge) => void;
 }
 
+const NONE: ReadonlySet<object> = new Set();
 const WHOLE = { most: COMMIT_BATCH, level: 0, reason: '' };
 
 /** Commits what one executable decides on its inputs, in their order, with as many inputs in one write as fit. */
@@ -145,7 +146,7 @@ export class Committer<S, I extends Input> {
       for (const input of batch) {
         executable.release(input);
         if (input.invocation) tracker.finish(input.invocation.record);
-        input.committed();
+        input.committed(decision.dropped ?? NONE);
       }
       decision.stored?.();
     }

@@ -12,8 +12,8 @@ export interface Input {
   readonly invocation: Invocation | undefined;
   /** True for a repeat. It does not mean that the first is done, and its id takes no place in the inbox. */
   readonly repeat?: true;
-  /** Called once the decision is durable. */
-  readonly committed: () => void;
+  /** Called once the decision is durable, with those emits of all inputs that it dropped as repeats. */
+  readonly committed: (dropped: ReadonlySet<object>) => void;
   /** Called when this process will not commit it, because another process has committed or the runner was closed. */
   readonly abandoned?: (reason: Error) => void;
 }
@@ -37,6 +37,8 @@ export interface Decision<S> {
   readonly runs?: readonly RunCommit[];
   /** Commits of further states, which are durable after those of the runs and before the executable's own. */
   readonly states?: readonly RunCommit[];
+  /** Emits that deduplication dropped. Absent for none. */
+  readonly dropped?: ReadonlySet<object> | undefined;
   /** The state after the commit. */
   readonly next: S;
   /** Called once the commit is durable, after the inputs' own `committed`. */

@@ -5,7 +5,13 @@ import { type ConfigurableProp } from '#libs/component-model/component-metadata.
 import { type ProcessCall } from '#libs/component-model/hooks.js';
 import { type BodyRange } from '#libs/component-model/http-event.js';
 import { type ConfiguredRequest } from '#libs/component-model/http-request.js';
-import { type EmitCall, type HttpReply, type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import {
+  type EmitCall,
+  type HttpReply,
+  type LogLine,
+  type ToldEmit,
+  type UserError,
+} from '#libs/component-model/run-output.js';
 import { type AskTrigger, type StepOutput } from '#libs/component-model/step-run.js';
 
 /** Binding of a prop on `this`. Values are plain JSON, with secrets in clear, and travel over the socket only. */
@@ -99,6 +105,8 @@ export interface RunOutcome {
   /** The process ended because of another run, or by a stop. */
   readonly interrupted?: true;
   readonly emits: readonly EmitCall[];
+  /** The first emits, for the caller of a manual run. Set once the outcome is durable. */
+  readonly told?: readonly ToldEmit[];
   /** Set when an emit has a `deliverAt`. */
   readonly delays?: true;
   readonly logs: readonly LogLine[];

@@ -1,5 +1,5 @@
 /** Ports of the sources context. The composition root provides them under these tokens. */
-import { type Observation, type SourceDefinition } from './published.js';
+import { type Observation, type RunEnd, type SourceDefinition } from './published.js';
 
 /** Provides `HookRunner` of published.ts. */
 export const HOOK_RUNNER = Symbol('HookRunner');
@@ -58,6 +58,8 @@ export interface ManualRun {
   readonly observations?: readonly Observation[];
   /** Whether the run had ended when the wait was over. Set only with `wait`. */
   readonly ended?: boolean;
+  /** How it ended. Set only for a run that had ended. */
+  readonly end?: RunEnd;
 }
 
 export interface ManualRuns {

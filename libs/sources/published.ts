@@ -2,7 +2,7 @@
 import { type ConfigurableProp } from '#libs/component-model/component-metadata.js';
 import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type HookName, type ProcessCall } from '#libs/component-model/hooks.js';
-import { type LogLine, type UserError } from '#libs/component-model/run-output.js';
+import { type LogLine, type ToldEmit, type UserError } from '#libs/component-model/run-output.js';
 import { type DeployableComponent, type PackagesBeside } from '#libs/components/published.js';
 import { type CommandContext } from '#libs/kernel/handle-command.js';
 import { type Warning } from '#libs/kernel/warning.js';
@@ -128,6 +128,14 @@ export interface SourceDefinition {
   readonly hooks: readonly HookName[];
   readonly dedupe: DedupeStrategy | null;
   readonly emitOnDeploy: boolean;
+}
+
+/** How a manual run ended. */
+export interface RunEnd {
+  readonly status: 'ok' | 'threw' | 'killed';
+  readonly ms: number;
+  /** The first emits. */
+  readonly emits: readonly ToldEmit[];
 }
 
 /** Has `h` for k "hook", `err` for k "error", else `msg`. See docs/reference/errors.md#hook-observations. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
+import { componentCode, CUSTOM_HTTP, emitterCode } from '#test/harness/component-code.js';
 import { jsonOf } from '#test/harness/http.js';
 import { useInstance } from '#test/harness/instance.js';
 
@@ -31,6 +31,38 @@ describe('a manual run', () => {
     expect(reply.text).toContain('looked');
     expect(reply.text).toContain('then fell');
     expect((await api.call('POST', '/v1/sources/dc_doesnotexist/run')).status).toBe(404);
+    expect(reply.body).toMatchObject({
+      data: {
+        ended: true,
+        status: 'threw',
+        ms: expect.any(Number),
+        emits: [{ event_name: '', event: 1, summary: null, dropped: null }],
+      },
+    });
+  });
+
+  // docs/reference/rest-api.md#source-run
+  it('tells which emits were repeats, the same to a repeated request', async () => {
+    const source = await instance.deploy(emitterCode(`dedupe: 'unique',`));
+    const event = {
+      body: [
+        ['a', { id: 1 }],
+        ['b', { id: 1 }],
+      ],
+    };
+    const { body } = await api.call('POST', `/v1/sources/${source.id}/run`, { body: { event, wait: true } });
+    expect(body).toMatchObject({
+      data: {
+        status: 'ok',
+        emits: [
+          { event: 'a', dropped: null },
+          { event: 'b', dropped: 'dedupe' },
+        ],
+      },
+    });
+    const repeated = { body: { event, wait: true }, headers: { 'idempotency-key': 'once' } };
+    const first = await api.call('POST', `/v1/sources/${source.id}/run`, repeated);
+    expect((await api.call('POST', `/v1/sources/${source.id}/run`, repeated)).body).toEqual(first.body);
   });
 });
 

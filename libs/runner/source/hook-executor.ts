@@ -49,7 +49,8 @@ export class HookExecutor {
     }
     const at = invocation && timeOf(invocation);
     const execution = this.executionOf(call, at);
-    await new Promise<void>((committed, abandoned) => {
+    await new Promise<void>((done, abandoned) => {
+      const committed = (): void => done();
       committer.push({ execution, outcome: keptOf(call, outcome), invocation, committed, abandoned });
     });
     return outcome;

@@ -131,6 +131,14 @@ describe('the commit of several runs', () => {
     expect({ ...next.db }).toEqual({ kept: '2' });
   });
 
+  it('names the emits that it dropped as repeats, and no others', async () => {
+    const repeated = ok({ emits: ['a', 'b', 'a'].map((id) => ({ payload: `"${id}"`, channel: '', id })) });
+    const batch = [finished('a', repeated), finished('b', ok({ emits: [{ payload: '1', channel: '', id: 'b' }] }))];
+    const { dropped } = await decideRuns(batch, { ...context(), strategy: 'unique' });
+    expect(dropped).toEqual(new Set([repeated.emits[2], batch[1]?.outcome?.emits[0]]));
+    expect((await decideRuns(batch, context())).dropped).toBeUndefined();
+  });
+
   it('is built in several turns of the event loop when there are many emits', async () => {
     let turns = 0;
     let going = true;

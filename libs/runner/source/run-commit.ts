@@ -11,7 +11,7 @@ import { type EventIds } from '#libs/stream-log/event-ids.js';
 import { runsRecord, type SourceRun } from '#libs/stream-log/source-runs.js';
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type RunnerMetrics } from '../runner-ports.js';
-import { type UserError } from '#libs/component-model/run-output.js';
+import { type EmitCall, type UserError } from '#libs/component-model/run-output.js';
 import { listedRun } from './listed-run.js';
 import { type Execution, runResult } from './run-result.js';
 import { type DedupeCache } from '../outcome/dedupe-cache.js';
@@ -75,6 +75,7 @@ export const decideRuns = async (
   const dbChanges = dictionary<string | null>();
   const db = new DbDraft(state.db);
   let refused: Map<Finished, UserError> | undefined;
+  let dropped: Set<EmitCall> | undefined;
   const records: LogRecord[] = [];
   const runs: SourceRun[] = [];
   let built = 0;
@@ -102,6 +103,7 @@ export const decideRuns = async (
     metrics.emits(result.emitted);
     metrics.duplicates(result.duplicates);
     if (run) runs.push(run.end());
+    for (const emit of result.dropped) (dropped ??= new Set()).add(emit);
   }
   const workspaceId = batch.find(({ outcome }) => outcome)?.execution.workspaceId ?? '';
   if (runs.length > 0) records.push(runsRecord({ topic, sourceId, workspaceId }, runs));
@@ -113,6 +115,7 @@ export const decideRuns = async (
     // A delayed event is a record of the emitter's topic. The router stores it with its alarm (docs/adr/0027).
     alarms: [],
     lastEventId: eventIds.last(),
+    dropped,
     next: { dedupe: forgets ? {} : caches, db: db.result() },
     refused,
   };

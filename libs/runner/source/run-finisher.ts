@@ -9,6 +9,7 @@ import { type RunCommitter } from './run-committer.js';
 import { warnedOfReply } from '../outcome/reply-warnings.js';
 import { executionOf, noEvent } from './run-result.js';
 import { type SourceRunnerDependencies } from '../runner-ports.js';
+import { toldEmits } from './told-emits.js';
 import { type SourceProcess } from './source-process.js';
 
 export interface RunFinisherOptions {
@@ -42,10 +43,11 @@ export class RunFinisher {
       ...(headers.replay === undefined ? {} : { replay: true as const }),
     };
     deps.metrics.run(outcome.status, workspaceId, outcome.endedAt - outcome.startedAt);
-    const committed = (): void => {
-      if (headers.respond !== '') {
-        deps.replies.ended(headers.respond, headers.id, outcome, headers.kind === 'http' ? 'reply' : 'outcome');
-      }
+    const committed = (dropped: ReadonlySet<object>): void => {
+      const { respond, id, kind } = headers;
+      if (respond !== '' && kind === 'http') deps.replies.ended(respond, id, outcome, 'reply');
+      else if (respond !== '')
+        deps.replies.ended(respond, id, { ...outcome, told: toldEmits(outcome.emits, dropped) }, 'outcome');
       this.acknowledge(invocation);
     };
     const attempts = 1 + deps.hostDeaths.deathsOf(headers.id);

@@ -62,6 +62,8 @@ export interface RunResult {
   readonly caches: Readonly<Record<string, DedupeCache>>;
   readonly emitted: number;
   readonly duplicates: number;
+  /** The emits that are no events. */
+  readonly dropped: readonly EmitCall[];
 }
 
 export interface RunResultContext {
@@ -84,9 +86,9 @@ export const runResult = (execution: Execution, outcome: RunOutcome, context: Ru
   const output = dedupedOutput({ emits, logs, endedAt }, { strategy: isTaken ? null : strategy, caches });
 
   // 2. Add the error, in short on $logs and in full on $errors.
-  const { passed, lines, changed, duplicates } = output;
+  const { passed, dropped, lines, changed, duplicates } = output;
   const records = recordsOf(execution, outcome, passed, lines, context);
-  return { records, dedupe: changed, caches: output.caches, emitted: passed.length, duplicates };
+  return { records, dedupe: changed, caches: output.caches, emitted: passed.length, duplicates, dropped };
 };
 
 function* recordsOf(

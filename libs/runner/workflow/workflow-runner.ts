@@ -188,7 +188,7 @@ export class WorkflowRunner implements ExecutableRunner {
     const decide: CancelRunsOptions['decide'] = (inputs) =>
       new Promise((resolve) => {
         for (const input of inputs) this.committer.push({ of: 'run', ...input, ...NOTHING_ELSE });
-        this.committer.push({ of: 'nothing', invocation: undefined, committed: resolve });
+        this.committer.push({ of: 'nothing', invocation: undefined, committed: () => resolve() });
       });
     const onFault = (error: unknown): void => {
       metrics.platformFailure();

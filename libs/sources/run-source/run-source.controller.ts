@@ -4,12 +4,16 @@ import { type Response } from 'express';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { Operation } from '#libs/http/operation.js';
 import { type Parameters, Params } from '#libs/http/parameters.js';
+import { RawJson } from '#libs/http/raw-json.js';
 import { one } from '#libs/http/replies.js';
 import {
+  anyJson,
   boolean,
+  integer,
   listOf,
   milliseconds,
   named,
+  nullable,
   object,
   oneOf,
   optional,
@@ -18,6 +22,7 @@ import {
   type TypeOf,
 } from '#libs/http/reply-schema.js';
 import { type Caller } from '#libs/http/callers.js';
+import { type ToldEmit } from '#libs/component-model/run-output.js';
 import { LocateSource } from '../locate-source.js';
 import { type Observation } from '../published.js';
 import { RunSourceDto } from './run-source.dto.js';
@@ -47,6 +52,17 @@ const Run = named('Run', {
   ...Invocation.fields,
   ended: boolean('False when the run had not ended in time; it runs all the same'),
   observations: listOf(ObservationReply, 'What the run logged, and its error last; empty when `ended` is false'),
+  ms: nullable(integer('Milliseconds that the run took; null when `ended` is false')),
+  status: nullable(oneOf(['ok', 'threw', 'killed'], 'How it ended; null when `ended` is false')),
+  emits: listOf(
+    named('RunEmit', {
+      event_name: text('Channel, empty for the default one'),
+      event: anyJson<RawJson>('The payload'),
+      summary: nullable(text('As given to `$emit`')),
+      dropped: nullable(oneOf(['dedupe'], 'Set when no event came of it')),
+    }),
+    'The first 100 emits within 256 KB; empty when `ended` is false',
+  ),
 });
 
 type RunReply = TypeOf<typeof Invocation> & Partial<TypeOf<typeof Run>>;
@@ -78,8 +94,17 @@ export class RunSourceController {
     const wait = body.wait ?? false;
     const { sourceId, workspaceId } = await this.sources.locate(idOrSlug, caller);
     const command = new RunSource(sourceId, workspaceId, params['event'], wait);
-    const { invocationId, ended, observations } = await this.commands.execute(command);
-    if (wait) response.status(200);
-    return { data: { id: invocationId, ...(observations ? { ended: ended ?? true, observations } : {}) } };
+    const { invocationId: id, ended = true, observations, end } = await this.commands.execute(command);
+    if (!observations) return { data: { id } };
+    response.status(200);
+    const { ms, status, emits } = end ?? { ms: null, status: null, emits: [] };
+    return { data: { id, ended, observations, ms, status, emits: emits.map(emitReply) } };
   }
 }
+
+const emitReply = ({ channel, payload, summary, dropped }: ToldEmit) => ({
+  event_name: channel,
+  event: new RawJson(payload),
+  summary,
+  dropped,
+});
