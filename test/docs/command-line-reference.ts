@@ -56,14 +56,15 @@ The commands on an installation itself (Operate) end with 0, 1 or 2. The others 
 - <a id="requests"></a>**Requests** carry \`User-Agent: sluice-cli/<version>\`, and each \`POST\` an [\`Idempotency-Key\`](rest-api.md#idempotency-key). An answer of 429 or 503, and a lost connection, is tried again three times within 30 seconds, by \`Retry-After\`. Redirects are not followed. Nothing else is sent anywhere. \`--verbose\` tells each request, without keys.
 - <a id="files"></a>**Files of a component.** \`deploy\`, \`publish\` and \`update --code\` send a file with what it imports by relative paths: with \`import\`, \`import()\` or \`require\` of a path in quotes, also JSON and texts. [The server](component-model.md#build-jail) builds them, and nothing of them runs on your computer. What lies outside of the project, also behind a link, is refused before anything is sent. The project is the nearest folder with \`package.json\` or \`.git\`, else that of the file, or \`--root\`. At most 200 files and 2,304 KB are sent.
 - <a id="props"></a>**Props** of \`deploy\` come from \`--props\` and \`--prop\`, and what is required and missing is asked for on a terminal, by its type: options of the component can be searched, secrets are not shown, and what the server refuses is asked again. Where nobody can be asked, the command ends with 2 and names each option that is needed.
-- <a id="lists"></a>**Lists** show 20 items, newest first. The last line, on standard error, says how to go on.`;
+- <a id="lists"></a>**Lists** show 20 items, newest first. The last line, on standard error, says how to go on.
+- <a id="completion"></a>**Completion.** Bash, zsh, fish and PowerShell complete commands, options, their values, and names of sources, webhooks, accounts, data stores and workspaces of the server, once they have read the script of \`sluice completion\`. A server that takes longer than 300 ms gives no names. A name that a shell would have to quote is completed as the id.`;
 
 /** Content of docs/reference/command-line.md. */
 export const commandLineReference = async (): Promise<string> =>
   [
     '# Command line',
     '',
-    'In a checkout, `npm run sluice -- <command>` runs the commands. In a container, the image takes `cli <command>`. Settings are [environment variables](config.md), the same as for the server. A command prints its results on standard output, and everything else on standard error. This page is generated from `--help`: `npm run docs:reference`.',
+    '[The package](../../README.md#start) installs the program `sluice`. In a checkout, `npm run sluice -- <command>` runs the commands. In a container, the image takes `cli <command>`. Settings are [environment variables](config.md), the same as for the server. A command prints its results on standard output, and everything else on standard error. This page is generated from `--help`: `npm run docs:reference`.',
     '',
     RULES,
     '',

@@ -1,4 +1,4 @@
-import { runProgram } from './program.js';
+import { version } from '#libs/hosting/version.js';
 
 // A reader like `head` may close the pipe early, which is no failure of the command.
 for (const stream of [process.stdout, process.stderr])
@@ -7,4 +7,8 @@ for (const stream of [process.stdout, process.stderr])
     process.exit(0);
   });
 
-await runProgram(process.argv.slice(2));
+const args = process.argv.slice(2);
+const [only] = args;
+// Scripts ask for it often, and it needs nothing of the program.
+if (args.length === 1 && (only === '--version' || only === '-V')) process.stdout.write(`${version()}\n`);
+else await (await import('./program.js')).runProgram(args);

@@ -51,6 +51,12 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./workflows/index.js')).registerWorkflows,
   },
   {
+    name: 'accounts',
+    group: 'Use',
+    summary: 'Connects, changes and deletes accounts of apps',
+    load: async () => (await import('./author/accounts.js')).registerAccounts,
+  },
+  {
     name: 'api',
     group: 'Use',
     summary: 'Sends a request to any route of the API',
@@ -141,6 +147,12 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/switch-sources.js')).registerStop,
   },
   {
+    name: 'stores',
+    group: 'Use',
+    summary: 'Reads and writes data stores and their records',
+    load: async () => (await import('./author/stores.js')).registerStores,
+  },
+  {
     name: 'subscribe',
     group: 'Use',
     summary: 'Sends events of an emitter to a listener',
@@ -182,6 +194,12 @@ const operator = (name: keyof typeof operators, summary: string): CommandEntry =
 /** Commands on an installation, without its API. */
 const OPERATORS: readonly CommandEntry[] = [
   operator('admin', 'Manages users, workspaces, memberships and API keys'),
+  {
+    name: 'completion',
+    group: 'Use',
+    summary: 'Prints a script with which a shell completes commands',
+    load: async () => (await import('./completion/index.js')).registerCompletion,
+  },
   operator('config', 'Lists every setting with the value in force'),
   operator('export', 'Writes the whole installation to a folder'),
   operator('import', 'Creates an installation from an archive of export'),

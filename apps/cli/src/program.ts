@@ -3,14 +3,20 @@ import { version } from '#libs/hosting/version.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { nearMiss } from '#libs/kernel/near-miss.js';
 import { addGlobals, commandAt, globalFlags } from './author/globals.js';
+import { printFailure } from './author/print-failure.js';
 import { COMMANDS, type CommandEntry, isAuthors } from './commands.js';
 import { showHintAfterError } from './usage.js';
+import { CommandFailure } from './workflows/failure.js';
 
 /** Exit of a wrong command line. */
 const USAGE = 2;
 
 /** Runs the command that the arguments name, and loads the code of this command only. */
 export const runProgram = async (args: readonly string[]): Promise<void> => {
+  if (args[0] === 'complete' && args[1] === '--') {
+    await completeLine(args.slice(2));
+    return;
+  }
   const name = nameIn(args);
   const said = { json: args.includes('--json'), isAuthors: name !== undefined && isAuthors(name) };
   if (name !== undefined && !COMMANDS.some((entry) => entry.name === name)) {
@@ -25,6 +31,15 @@ export const runProgram = async (args: readonly string[]): Promise<void> => {
     if (error instanceof CommanderError) endBy(error, said);
     else await fail(error, said);
   }
+};
+
+/** What the scripts of `sluice completion` ask for. It is no command for people. */
+const completeLine = async (line: readonly string[]): Promise<void> => {
+  const { complete } = await import('./completion/complete.js');
+  const name = nameIn(line.slice(0, -1));
+  await complete(await programFor(name, { json: false, isAuthors: false }), line);
+  // A request may not have been answered yet.
+  process.exit(0);
 };
 
 interface Said {
@@ -88,13 +103,9 @@ const outputOf = (said: Said): { outputError?: (text: string) => void; writeErr?
   };
 };
 
-/** Tells a wrong command line as `outcomeOf` tells other failures. */
 const tellWrong = ({ json }: Said, error: string, next: string | null): void => {
-  process.exitCode = USAGE;
-  const text = json
-    ? JSON.stringify({ error, code: 'usage', status: null, details: {}, next })
-    : `sluice: ${error.replaceAll(/(?!\n)\p{Cc}/gu, '?')}`;
-  process.stderr.write(`${text}\n`);
+  const [message = '', ...after] = error.split('\n');
+  printFailure(new CommandFailure({ exit: USAGE, code: 'usage', message, after, next }), json);
 };
 
 const endBy = ({ exitCode, code }: CommanderError, said: Said): void => {
@@ -106,7 +117,6 @@ const endBy = ({ exitCode, code }: CommanderError, said: Said): void => {
 
 const fail = async (error: unknown, { json, isAuthors }: Said): Promise<void> => {
   if (isAuthors) {
-    const { printFailure } = await import('./author/print-failure.js');
     printFailure(error, json);
     return;
   }

@@ -1,13 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { wrongUsage } from '../workflows/failure.js';
 import { type Context } from './context.js';
+import { readText } from './read-file.js';
 
 /** The JSON that an option names: itself, @FILE, or - for standard input. Its text is kept, with its digits. */
 export const jsonArgument = async ({ io }: Context, option: string, given: string): Promise<string> => {
   try {
-    const text =
-      given === '-' ? await io.input() : given.startsWith('@') ? await readFile(given.slice(1), 'utf8') : given;
+    const text = given === '-' ? await io.input() : given.startsWith('@') ? readText(given.slice(1)) : given;
     JSON.parse(text);
     return text;
   } catch (error) {

@@ -4,35 +4,59 @@ import { readList } from './pages.js';
 import { type Session } from './session.js';
 import { sourceNamed } from './sources.js';
 
-/** The webhook with this id or exact name, or undefined. Rejects with 2, and lists them, when several have the name. */
-export const webhookNamed = async (session: Session, name: string): Promise<Fields | undefined> => {
-  if (/^wh_\w+$/.test(name)) {
-    const { data } = await session.request({ method: 'GET', path: `/v1/webhooks/${name}` });
+/** A kind of resource that is named by its id or its exact name. */
+export interface Named {
+  readonly id: RegExp;
+  readonly one: (id: string) => string;
+  readonly all: () => string | Promise<string>;
+  readonly what: string;
+  /** Of `sluice list`. */
+  readonly list: string;
+}
+
+const WEBHOOK: Named = {
+  id: /^wh_\w+$/,
+  one: (id) => `/v1/webhooks/${id}`,
+  all: () => '/v1/users/me/webhooks',
+  what: 'webhook',
+  list: 'webhooks',
+};
+
+/** The one with this id or exact name, or undefined. Rejects with 2, and lists them, when several have the name. */
+const found = async (session: Session, name: string, { id, one, all, what }: Named): Promise<Fields | undefined> => {
+  if (id.test(name)) {
+    const { data } = await session.request({ method: 'GET', path: one(name) });
     return isFields(data) ? data : {};
   }
-  const { items } = await readList(session, '/v1/users/me/webhooks', { all: true });
-  const [found, ...others] = items.filter((webhook) => webhook['name'] === name);
-  if (others.length === 0) return found;
+  const { items } = await readList(session, await all(), { all: true });
+  const [first, ...others] = items.filter((each) => each['name'] === name);
+  if (others.length === 0) return first;
   throw new CommandFailure({
     exit: 2,
     code: 'usage',
-    message: `several webhooks are called ${JSON.stringify(name.slice(0, 100))}: give the id`,
-    lines: [found ?? {}, ...others].map((each) => `${fieldText(each, 'id')}  ${fieldText(each, 'url')}`),
+    message: `several ${what}s are called ${JSON.stringify(name.slice(0, 100))}: give the id`,
+    lines: [first ?? {}, ...others].map((each) => `${fieldText(each, 'id')}  ${fieldText(each, 'url')}`.trimEnd()),
   });
 };
 
-/** The webhook, which must be there. */
-export const knownWebhook = async (session: Session, name: string): Promise<Fields> => {
-  const found = await webhookNamed(session, name);
-  if (found !== undefined) return found;
+/** The one with this id or exact name, which must be there. */
+export const oneNamed = async (session: Session, name: string, kind: Named): Promise<Fields> => {
+  const one = await found(session, name, kind);
+  if (one !== undefined) return one;
   throw new CommandFailure({
     exit: 4,
-    code: 'webhook_not_found',
+    code: `${kind.what.replaceAll(' ', '_')}_not_found`,
     status: 404,
-    message: `no webhook is called ${JSON.stringify(name.slice(0, 100))}. "sluice list webhooks" shows all.`,
-    next: 'sluice list webhooks',
+    message: `no ${kind.what} is called ${JSON.stringify(name.slice(0, 100))}. "sluice list ${kind.list}" shows all.`,
+    next: `sluice list ${kind.list}`,
   });
 };
+
+export const webhookNamed = (session: Session, name: string): Promise<Fields | undefined> =>
+  found(session, name, WEBHOOK);
+
+/** The webhook, which must be there. */
+export const knownWebhook = (session: Session, name: string): Promise<Fields> => oneNamed(session, name, WEBHOOK);
 
 /** The id that a name of an emitter or a listener means: ids and patterns as they are, sources, then webhooks. */
 export const endNamed = async (session: Session, name: string): Promise<string> => {

@@ -6,6 +6,8 @@ export interface ListOptions {
   readonly number?: string;
   readonly after?: string;
   readonly all?: boolean;
+  /** Pages of large items are shorter than their limit. */
+  readonly hasShortPages?: boolean;
 }
 
 export interface Listed {
@@ -43,7 +45,8 @@ export const readList = async (
     [first, last] = [first ?? info['start_cursor'], info['end_cursor'] ?? last];
     const total = info['total_count'];
     const pageInfo = { total_count: total, count: items.length, start_cursor: first, end_cursor: last };
-    if (page.length < limit) return { items, pageInfo, hints: [] };
+    if (page.length < limit && !(options.hasShortPages === true && page.length > 0))
+      return { items, pageInfo, hints: [] };
     after = fieldText(info, 'end_cursor');
     if (items.length < wanted && after !== '') continue;
     const isRest = after !== '' && (options.after !== undefined || items.length !== total);

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { wrongUsage } from '../workflows/failure.js';
 import { exactly, type Fields, isFields } from './json.js';
+import { readOption, readText } from './read-file.js';
 
 export interface PropOptions {
   readonly prop?: readonly string[];
@@ -26,13 +26,22 @@ const FORM = /^([A-Za-z_$][\w$]{0,99})(:?=)([^]*)$/;
  */
 export const propsOf = ({ prop = [], props, unset = [] }: PropOptions, sources: PropSources): Fields => {
   const values: Record<string, unknown> = { ...(props === undefined ? {} : propsIn(props, sources)) };
-  for (const given of prop) {
-    const [, name, sign, value] = FORM.exec(given) ?? [];
-    if (name === undefined || value === undefined)
-      throw wrongUsage('--prop must be name=text, name:=JSON, name=@FILE or name=env:VARIABLE');
-    define(values, name, sign === ':=' ? jsonOf(name, value) : textOf(name, value, sources));
-  }
+  const named = namedValues('--prop', prop, sources);
+  for (const [name, value] of Object.entries(named)) define(values, name, value);
   for (const name of unset) define(values, name, null);
+  return values;
+};
+
+/** The values of an option that is repeated, by their names. */
+export const namedValues = (option: string, given: readonly string[], sources: PropSources): Fields => {
+  const values: Record<string, unknown> = {};
+  for (const each of given) {
+    const [, name, sign, value] = FORM.exec(each) ?? [];
+    if (name === undefined || value === undefined)
+      throw wrongUsage(`${option} must be name=text, name:=JSON, name=@FILE or name=env:VARIABLE`);
+    const place = { option, name };
+    define(values, name, sign === ':=' ? jsonOf(place, value) : textOf(place, value, sources));
+  }
   return values;
 };
 
@@ -50,26 +59,31 @@ const propsIn = (file: string, { read }: PropSources): Fields => {
   throw wrongUsage(`--props: ${file} must be an object of props by their names`);
 };
 
-const jsonOf = (name: string, value: string): unknown => {
+interface Place {
+  readonly option: string;
+  readonly name: string;
+}
+
+const jsonOf = ({ option, name }: Place, value: string): unknown => {
   try {
     return exactly(value);
   } catch {
-    throw wrongUsage(`--prop ${name}:= must be JSON; for a text use ${name}=`);
+    throw wrongUsage(`${option} ${name}:= must be JSON; for a text use ${name}=`);
   }
 };
 
-const textOf = (name: string, value: string, { read, variable }: PropSources): string => {
+const textOf = ({ option, name }: Place, value: string, { read, variable }: PropSources): string => {
   if (value.startsWith('@')) {
     try {
       return read(value.slice(1));
     } catch (error) {
-      throw wrongUsage(`--prop ${name}: ${messageOf(error)}`);
+      throw wrongUsage(`${option} ${name}: ${messageOf(error)}`);
     }
   }
   if (!value.startsWith('env:')) return value;
   const found = variable(value.slice('env:'.length));
   if (found !== undefined) return found;
-  throw wrongUsage(`--prop ${name}: the variable ${value.slice('env:'.length)} is not set`);
+  throw wrongUsage(`${option} ${name}: the variable ${value.slice('env:'.length)} is not set`);
 };
 
 /** Of this process. */
@@ -77,19 +91,10 @@ export const propSources = (
   env: Readonly<Record<string, string | undefined>>,
   inFile: Readonly<Record<string, string | undefined>>,
 ): PropSources => ({
-  read: (file) => readFileSync(file, 'utf8'),
+  read: (file) => readText(file),
   variable: (name) => inFile[name] ?? env[name],
 });
 
 /** Variables of `--env-file`. Throws CommandFailure. */
 export const variablesIn = (file: string | undefined): Readonly<Record<string, string | undefined>> =>
-  file === undefined ? {} : parseEnv(fileText('--env-file', file));
-
-/** The file that an option names. Throws CommandFailure. */
-export const fileText = (option: string, file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw wrongUsage(`${option}: ${messageOf(error)}`);
-  }
-};
+  file === undefined ? {} : parseEnv(readOption('--env-file', file));
