@@ -12,7 +12,8 @@ import { CHANGES, ChangeSource, tailChanges } from '#libs/audit/index.js';
 import { AddressPolicy } from '#libs/egress/address-policy.js';
 import { fetchText } from '#libs/egress/fetch-text.js';
 import { EventStreams, unsentLimits } from '#libs/event-streams/index.js';
-import { storedEvents } from '#libs/events/index.js';
+import { waitingDeliveries } from '#libs/delivery/waiting-deliveries.js';
+import { sourceCounts, storedEvents } from '#libs/events/index.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
@@ -118,6 +119,8 @@ const portsOf = (options: ApiOptions): ModulePorts => {
     resources: views.resources,
     replays: replaysOf(engines),
     sources: views.sources,
+    sourceStates: views.sources,
+    sourceCounts: sourceCounts(engines.readModels),
     sendsEmail: config.smtpUrl !== null,
     definitionReader: options.definitions,
     timerSchedules: { next: (timer, since, after) => nextTick({ kind: 'timer', prop: '', ...timer }, since, after) },
@@ -186,6 +189,7 @@ const streamPorts = (options: ApiOptions) => {
     appliedEvents,
     runsUnderWay,
     retainedEvents: storedEvents(engines.readModels),
+    waitingDeliveries: waitingDeliveries(engines.log, engines.due, topics),
     reach: deliveryReach(config.egressAllow),
     emitters: {
       find: (emitterId: string) => views.resources.find(emitterId),

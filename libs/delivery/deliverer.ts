@@ -1,7 +1,9 @@
+import { newId } from '#libs/kernel/ids.js';
 import { type Attempt } from '#libs/stream-log/attempt-records.js';
 import { deliveryHeaders } from '#libs/stream-log/envelopes.js';
 import { type LaneBatch, type StoredRecord } from '#libs/stream-log/stream-log.js';
 import { Admission, type Admitted, type Verdict, type Wait } from './admission.js';
+import { DeliveryCounts } from './delivery-counts.js';
 import { type Delivery, readDelivery } from './delivery-records.js';
 import { EventOrder } from './event-order.js';
 import { ABORTED, type AttemptResult, AttemptSender, outcomeOf, wellOf } from './http-attempt.js';
@@ -36,7 +38,11 @@ export class Deliverer {
     this.order = new EventOrder(options.due);
     this.admission = new Admission({ ...options, order: this.order });
     this.attempts = new AttemptSender(options.dispatcher, options.settings);
-    this.recorder = new OutcomeRecorder({ ...options, order: this.order });
+    this.recorder = new OutcomeRecorder({
+      ...options,
+      order: this.order,
+      counts: new DeliveryCounts(newId('proc', options.clock.now())),
+    });
   }
 
   get inFlight(): number {

@@ -4,6 +4,7 @@ import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Delivery } from './delivery-records.js';
 import { type AttemptResult } from './http-attempt.js';
 import { LaneWork } from './lane-work.js';
+import { DeliveryCounts } from './delivery-counts.js';
 import { OutcomeRecorder, type Claimed } from './outcome-recorder.js';
 import { type DeliveryOutcome } from './outcome-writer.js';
 import { type AttemptOutcome } from './retry-policy.js';
@@ -27,6 +28,7 @@ const world = () => {
     },
     outcomes: { push: (outcome) => void pushed.push(outcome) },
     order: { waits: () => undefined, ended: () => undefined },
+    counts: new DeliveryCounts('proc_1'),
   });
   const work = new LaneWork();
   const claim = (attempt = 1): Claimed => {
@@ -84,6 +86,7 @@ describe('OutcomeRecorder', () => {
         nextAttemptAt: null,
         responseSnippet: 'ok',
       },
+      counts: { epoch: 'proc_1', text: expect.any(Function) },
     });
     expect([acked, metrics]).toEqual([[], [['success', 200, 12.4]]]);
     outcome?.durable();

@@ -4,6 +4,7 @@ import { type Attempt } from '#libs/stream-log/attempt-records.js';
 import { type DueEntry } from '#libs/due/due-store.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
 import { attemptOf, deferred, nextAttempt, type Delivery } from './delivery-records.js';
+import { type DeliveryCounts } from './delivery-counts.js';
 import { type EventOrder } from './event-order.js';
 import { type AttemptResult } from './http-attempt.js';
 import { type LaneWork } from './lane-work.js';
@@ -37,6 +38,7 @@ export interface OutcomeRecorderOptions {
   readonly metrics?: WebhookMetrics;
   readonly outcomes: Pick<OutcomeWriter<Attempt>, 'push'>;
   readonly order: Pick<EventOrder, 'waits' | 'ended'>;
+  readonly counts: Pick<DeliveryCounts, 'with'>;
 }
 
 const MAX_ERROR = 500;
@@ -63,7 +65,7 @@ export class OutcomeRecorder {
       nextAttemptAt,
       responseSnippet: result.snippet,
     };
-    const attempt = attemptOf(topics.attempts(), delivery, recorded, value);
+    const attempt = this.counted(claimed, attemptOf(topics.attempts(), delivery, recorded, value), endedAt);
     const waiting = nextAttemptAt === null ? undefined : nextAttempt(delivery, nextAttemptAt);
     this.record(claimed, attempt, waiting);
     return decision;
@@ -80,8 +82,10 @@ export class OutcomeRecorder {
   drop(claimed: Claimed, error: string): void {
     const { clock, metrics, topics } = this.options;
     metrics?.onDropped?.();
-    const value = { ts: clock.now(), ms: 0, status: null, error, nextAttemptAt: null, responseSnippet: '' };
-    this.record(claimed, attemptOf(topics.attempts(), claimed.delivery, 'final', value), undefined);
+    const now = clock.now();
+    const value = { ts: now, ms: 0, status: null, error, nextAttemptAt: null, responseSnippet: '' };
+    const attempt = attemptOf(topics.attempts(), claimed.delivery, 'final', value);
+    this.record(claimed, this.counted(claimed, attempt, now), undefined);
   }
 
   /**
@@ -103,6 +107,12 @@ export class OutcomeRecorder {
         if (!work.gone) batch.ack(offset);
       },
     });
+  }
+
+  /** Another worker counts an attempt that it makes again. */
+  private counted({ work }: Claimed, attempt: Attempt, at: number): Attempt {
+    if (work.gone) return attempt;
+    return { ...attempt, counts: this.options.counts.with(attempt.key, attempt.outcome, at) };
   }
 
   private record(

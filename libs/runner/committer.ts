@@ -126,7 +126,7 @@ export class Committer<S, I extends Input> {
       const own = this.changesOwn(decision, batch) && {
         executable: executable.id,
         expectedVersion: this.version,
-        head: headOf({ progress, lastEventId: decision.lastEventId }),
+        head: headOf({ progress, lastEventId: decision.lastEventId, counts: decision.counts }),
         parts: { ...heardParts(heardAfter), ...decision.facts },
         inbox,
         records: decision.records,

@@ -30,6 +30,8 @@ export interface Decision<S> {
   readonly alarms: readonly DueEntry[];
   /** Last assigned event id. */
   readonly lastEventId: string;
+  /** What the executable counts. Stored in place of what was there. */
+  readonly counts?: string | undefined;
   /**
    * Changes of runs, one for a run. They are durable before the executable's own state is written. So if the process dies
    * in between, the input comes again and finds its run. Absent for an executable without runs.

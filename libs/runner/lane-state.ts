@@ -25,6 +25,8 @@ export interface LaneState {
   readonly heard: Readonly<Record<string, EmitProgress>>;
   /** Last assigned event id, `''` for none. Ids increase even when the clock is set back. */
   readonly lastEventId: string;
+  /** What the executable counts, which only it reads. */
+  readonly counts?: string | undefined;
   /** The other parts, whose meaning only the executable knows. */
   readonly own: Readonly<Record<string, string>>;
 }
@@ -35,9 +37,11 @@ const HEARD = 'heard/';
 interface Head {
   readonly progress: LaneProgress;
   readonly lastEventId: string;
+  readonly counts?: string | undefined;
 }
 
-export const headOf = ({ progress, lastEventId }: Head): string => JSON.stringify({ progress, lastEventId });
+export const headOf = ({ progress, lastEventId, counts }: Head): string =>
+  JSON.stringify({ progress, lastEventId, counts });
 
 export const heardParts = (
   heard: Readonly<Record<string, EmitProgress | null>>,

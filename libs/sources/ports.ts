@@ -1,5 +1,6 @@
 /** Ports of the sources context. The composition root provides them under these tokens. */
 import { type Observation, type RunEnd, type SourceDefinition } from './published.js';
+import { type SourcesView } from './sources-view.js';
 
 /** Provides `HookRunner` of published.ts. */
 export const HOOK_RUNNER = Symbol('HookRunner');
@@ -51,6 +52,32 @@ export interface AppEvents {
   send(event: AppEvent): Promise<SentAppEvent>;
 }
 export const APP_EVENTS = Symbol('AppEvents');
+
+/** What a source had lately. Times are epoch milliseconds; null for none. */
+export interface SourceCounts {
+  readonly lastEventAt: number | null;
+  readonly lastErrorAt: number | null;
+  /** In this hour and the 23 before. */
+  readonly events: number;
+  readonly errors: number;
+}
+/** Resolves in the order of the ids. */
+export type SourceCountsReader = (sourceIds: readonly string[], now: number) => Promise<readonly SourceCounts[]>;
+export const SOURCE_COUNTS = Symbol('SourceCounts');
+
+/** Every source in memory. */
+export type KnownSourceStates = Pick<SourcesView, 'states' | 'armed'>;
+export const SOURCE_STATES = Symbol('KnownSourceStates');
+
+export interface TimerSchedules {
+  /** The first tick after `after`, in epoch milliseconds like `since`. Undefined when there is none. */
+  next(
+    timer: { readonly cron: string | null; readonly intervalSeconds: number | null; readonly timezone: string | null },
+    since: number,
+    after: number,
+  ): number | undefined;
+}
+export const TIMER_SCHEDULES = Symbol('TimerSchedules');
 
 export interface ManualRun {
   readonly invocationId: string;

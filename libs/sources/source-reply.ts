@@ -1,6 +1,8 @@
 import {
   boolean,
+  integer,
   listOf,
+  milliseconds,
   named,
   nullable,
   object,
@@ -50,6 +52,22 @@ export const ChangedSource = named('ChangedSource', {
   user_id: text('`u_…`, the user who deployed it'),
   packages: optional(PackageChangesReply),
 });
+
+/** Times are epoch milliseconds, unlike those of the source. */
+const Stats = object(
+  {
+    last_event_at: nullable(milliseconds('Epoch milliseconds of its last event; null without one')),
+    last_error_at: nullable(milliseconds('Epoch milliseconds of its last error; null without one')),
+    next_run_at: nullable(milliseconds('Epoch milliseconds of the next tick of its timers; null without one')),
+    events_24h: integer('Events in this hour and the 23 before'),
+    errors_24h: integer('Runs and hooks that failed in this hour and the 23 before'),
+  },
+  'Present with `include_stats=true`',
+);
+export type SourceStats = TypeOf<typeof Stats>;
+
+export const ListedSource = named('ListedSource', { ...Source.fields, stats: optional(Stats) });
+export type ListedSourceReply = TypeOf<typeof ListedSource>;
 
 export type SourceReply = TypeOf<typeof Source>;
 export type ChangedSourceReply = TypeOf<typeof ChangedSource>;

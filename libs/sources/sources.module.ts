@@ -30,6 +30,7 @@ import { GetSourceController } from './get-source/get-source.controller.js';
 import { GetSourceHandler } from './get-source/get-source.query.js';
 import { ListSourcesController } from './list-sources/list-sources.controller.js';
 import { ListSourcesHandler } from './list-sources/list-sources.query.js';
+import { SelectedSources } from './list-sources/selected-sources.js';
 import { LocateSource } from './locate-source.js';
 import { NameSlugs } from './name-slugs.js';
 import { SourcesOfWorkflows } from './owned-sources.js';
@@ -52,13 +53,19 @@ import {
   type AppEvents,
   ENDPOINT_URLS,
   HOOK_RUNNER,
+  type KnownSourceStates,
   MANUAL_RUNS,
   type ManualRuns,
   OWNER_CHANGES,
   type OwnerChanges,
+  SOURCE_COUNTS,
+  SOURCE_STATES,
   SOURCE_TOPICS,
   SOURCE_DBS,
   type SourceDbs,
+  type SourceCountsReader,
+  TIMER_SCHEDULES,
+  type TimerSchedules,
 } from './ports.js';
 import { GetDbController } from './get-db/get-db.controller.js';
 import { PlannedPropChecks } from './check-props.js';
@@ -88,6 +95,9 @@ export interface SourcesPorts {
   readonly ownerChanges: OwnerChanges;
   readonly appEvents: AppEvents;
   readonly sourceDbs: SourceDbs;
+  readonly sourceStates: KnownSourceStates;
+  readonly sourceCounts: SourceCountsReader;
+  readonly timerSchedules: TimerSchedules;
   /** Default: there are none. */
   readonly accounts?: Accounts;
   readonly resourceLimits?: SourceLimits;
@@ -133,6 +143,7 @@ export interface SourcesPorts {
     SendAppEventHandler,
     GetSourceHandler,
     ListSourcesHandler,
+    SelectedSources,
   ],
   exports: [ACTION_PLANS, PROP_CHECKS, OWNED_SOURCES, SOURCE_RECORDS],
 })
@@ -141,6 +152,9 @@ export class SourcesModule {
     return {
       module: SourcesModule,
       providers: [
+        { provide: SOURCE_STATES, useValue: ports.sourceStates },
+        { provide: SOURCE_COUNTS, useValue: ports.sourceCounts },
+        { provide: TIMER_SCHEDULES, useValue: ports.timerSchedules },
         { provide: HANDLE_COMMAND, useValue: ports.handleCommand },
         { provide: EVENT_STORE, useValue: ports.events },
         { provide: UPCASTERS, useValue: ports.upcasters },

@@ -32,6 +32,22 @@ export interface Attempt {
   readonly emit: string;
   readonly event: string;
   readonly value: AttemptValue;
+  /** What the process that recorded it counted up to it. The newest attempt of a record brings them. */
+  readonly counts?: AttemptCounts;
+}
+
+/** Counts of a webhook's deliveries by their final outcome, since a process began. */
+export interface AttemptCounts {
+  /** Id of the process. */
+  readonly epoch: string;
+  /** Returns a text of hour-counts.ts. */
+  readonly text: () => string;
+}
+
+/** The counts that a record has. */
+export interface StoredCounts {
+  readonly epoch: string;
+  readonly counts: string;
 }
 
 /** Most attempts in one record, and most characters of the value of a record of several. */
@@ -50,7 +66,20 @@ type Row = readonly [
 
 /** Makes the record of one attempt. A repeat has the same id. */
 export const attemptRecord = (attempt: Attempt): LogRecord => {
-  const { topic, key, delivery, attempt: number, outcome, workspace, emitter, channel, emit, event, value } = attempt;
+  const {
+    topic,
+    key,
+    delivery,
+    attempt: number,
+    outcome,
+    workspace,
+    emitter,
+    channel,
+    emit,
+    event,
+    value,
+    counts,
+  } = attempt;
   return {
     topic,
     key,
@@ -65,6 +94,7 @@ export const attemptRecord = (attempt: Attempt): LogRecord => {
       channel,
       attempt: String(number),
       outcome,
+      ...countsHeaders(counts),
     },
     value: JSON.stringify(value),
   };
@@ -80,7 +110,8 @@ export const packAttempts = (attempts: readonly Attempt[]): readonly PackedRecor
   const close = (next: number): void => {
     const first = attempts[next - rows.length];
     if (!first) return;
-    packed.push({ record: rows.length === 1 ? attemptRecord(first) : together(first, rows), count: rows.length });
+    const record = rows.length === 1 ? attemptRecord(first) : together(first, rows, attempts[next - 1]?.counts);
+    packed.push({ record, count: rows.length });
     rows = [];
     characters = 0;
   };
@@ -118,10 +149,23 @@ export const attemptsOf = ({ topic, key, headers, value }: LogRecord): readonly 
   ];
 };
 
-const together = ({ topic, key, workspace }: Attempt, rows: readonly string[]): LogRecord => ({
+/** Undefined for a record of a process that counted nothing, as one of an archive. */
+export const countsOfAttempts = ({ headers }: Pick<LogRecord, 'headers'>): StoredCounts | undefined => {
+  const { epoch, counts } = headers;
+  return epoch === undefined || counts === undefined ? undefined : { epoch, counts };
+};
+
+const countsHeaders = (counts: AttemptCounts | undefined): Readonly<Record<string, string>> =>
+  counts ? { epoch: counts.epoch, counts: counts.text() } : {};
+
+const together = (
+  { topic, key, workspace }: Attempt,
+  rows: readonly string[],
+  counts: AttemptCounts | undefined,
+): LogRecord => ({
   topic,
   key,
-  headers: { [TOGETHER]: String(rows.length), workspace },
+  headers: { [TOGETHER]: String(rows.length), workspace, ...countsHeaders(counts) },
   value: `[${rows.join(',')}]`,
 });
 

@@ -171,6 +171,8 @@ export type RunsHeaders = {
   readonly kind: 'runs';
   readonly emitter: string;
   readonly workspace: string;
+  /** What the source had in each of the last hours, with this commit (hour-counts.ts). */
+  readonly counts?: string;
 };
 
 /** Headers on `emits.*`. */

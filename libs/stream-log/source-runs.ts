@@ -49,16 +49,23 @@ interface Emitter {
   readonly topic: string;
   readonly sourceId: string;
   readonly workspaceId: string;
+  /** Text of its counts (hour-counts.ts). */
+  readonly counts?: string;
 }
 
 /** Makes the one record for the runs of a commit. */
 export const runsRecord = (
-  { topic, sourceId, workspaceId }: Emitter,
+  { topic, sourceId, workspaceId, counts }: Emitter,
   runs: readonly SourceRun[],
 ): RecordOf<RunsHeaders> => ({
   topic,
   key: sourceId,
-  headers: { kind: 'runs', emitter: sourceId, workspace: workspaceId },
+  headers: {
+    kind: 'runs',
+    emitter: sourceId,
+    workspace: workspaceId,
+    ...(counts === undefined ? {} : { counts }),
+  },
   value: JSON.stringify(runs.map(rowOf)),
 });
 

@@ -8,6 +8,13 @@ export interface WebhookTopics {
 }
 export const WEBHOOK_TOPICS = Symbol('WebhookTopics');
 
+/** Deliveries that are not ended: those in the log, and those that wait for their next attempt. */
+export interface WaitingDeliveries {
+  /** Resolves with their numbers, in the order of the ids. */
+  of(webhookIds: readonly string[]): Promise<readonly number[]>;
+}
+export const WAITING_DELIVERIES = Symbol('WaitingDeliveries');
+
 /** Payloads of events that are still retained. */
 export interface RetainedEvents {
   /** Returns the JSON text exactly as emitted; undefined when the event is no longer retained. */

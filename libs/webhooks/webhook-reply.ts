@@ -1,9 +1,12 @@
 import {
   boolean,
   integer,
+  milliseconds,
   named,
   nullable,
+  object,
   oneOf,
+  optional,
   secret,
   revisionField,
   seconds,
@@ -43,6 +46,20 @@ export const Webhook = named('Webhook', {
   created_at: seconds(),
   updated_at: seconds(),
 });
+
+const Stats = object(
+  {
+    delivered_24h: integer('Deliveries that succeeded in this hour and the 23 before'),
+    failed_24h: integer('Deliveries that were given up in this hour and the 23 before'),
+    waiting: integer('Deliveries that are not ended, also those that wait for their next attempt'),
+    last_attempt_at: nullable(milliseconds('Epoch milliseconds of the newest attempt; null without one')),
+  },
+  'Present with `include_stats=true`',
+);
+
+/** Webhook in the list of its workspace. */
+export const ListedWebhook = named('ListedWebhook', { ...Webhook.fields, stats: optional(Stats) });
+export type ListedWebhookReply = TypeOf<typeof ListedWebhook>;
 
 /** Replies to a repeat of an Idempotency-Key lack it (docs/reference/rest-api.md#idempotency-key). */
 const signing_key = secret(text('`whsec_…`, shown in this reply only; absent from the reply to a repeat'));

@@ -18,6 +18,8 @@ import { GetWebhookHandler } from './get-webhook/get-webhook.query.js';
 import { ListDeliveriesController } from './list-deliveries/list-deliveries.controller.js';
 import { ListDeliveriesHandler } from './list-deliveries/list-deliveries.query.js';
 import { ListWebhooksController } from './list-webhooks/list-webhooks.controller.js';
+import { ListWebhooksOfWorkspaceController } from './list-webhooks/list-webhooks-of-workspace.controller.js';
+import { StatsOfWebhooks } from './list-webhooks/webhook-stats.js';
 import { ListWebhooksHandler } from './list-webhooks/list-webhooks.query.js';
 import { RedeliverDeliveriesController } from './redeliver-deliveries/redeliver-deliveries.controller.js';
 import { RedeliverDeliveriesHandler } from './redeliver-deliveries/redeliver-deliveries.handler.js';
@@ -32,6 +34,8 @@ import {
   type DeliveryReach,
   RETAINED_EVENTS,
   type RetainedEvents,
+  WAITING_DELIVERIES,
+  type WaitingDeliveries,
   WEBHOOK_TOPICS,
   type WebhookTopics,
 } from './ports.js';
@@ -48,12 +52,14 @@ export interface WebhooksPorts {
   readonly retainedEvents: RetainedEvents;
   readonly resourceLimits?: WebhookLimits;
   readonly reach: DeliveryReach;
+  readonly waitingDeliveries: WaitingDeliveries;
 }
 
 @Module({
   controllers: [
     CreateWebhookController,
     ListWebhooksController,
+    ListWebhooksOfWorkspaceController,
     GetWebhookController,
     UpdateWebhookController,
     DeleteWebhookController,
@@ -65,6 +71,7 @@ export interface WebhooksPorts {
   providers: [
     CreateWebhookHandler,
     ListWebhooksHandler,
+    StatsOfWebhooks,
     GetWebhookHandler,
     UpdateWebhookHandler,
     DeleteWebhookHandler,
@@ -87,6 +94,7 @@ export class WebhooksModule {
         { provide: STREAM_LOG, useValue: ports.log },
         { provide: TOPIC_POLICY, useValue: ports.topics },
         { provide: WEBHOOK_TOPICS, useValue: ports.webhookTopics },
+        { provide: WAITING_DELIVERIES, useValue: ports.waitingDeliveries },
         { provide: DELIVERY_REACH, useValue: ports.reach },
         { provide: RETAINED_EVENTS, useValue: ports.retainedEvents },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? WEBHOOK_LIMITS },

@@ -7,6 +7,7 @@ import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { runsOf } from '#libs/stream-log/source-runs.js';
 import { truncateJson } from '#libs/http/truncate-event.js';
 import { type KeptEvents } from '../ports.js';
+import { type CountsDoc, countsDocId, countsDocs } from './counts-doc.js';
 import { runDoc, type RunDoc, runListOf } from './run-doc.js';
 
 /** Largest event in a list, in bytes of JSON. */
@@ -67,7 +68,7 @@ export const CHANNELS_KEPT = 100;
 /**
  * Keeps the newest events of each channel of every emitter, shortened and as whole text, and as many of its newest runs.
  */
-export const eventSummariesProjection = (settings: KeptEvents): StreamProjection<EventDoc | RunDoc> => ({
+export const eventSummariesProjection = (settings: KeptEvents): StreamProjection<EventDoc | RunDoc | CountsDoc> => ({
   name: eventSummaries.name,
   prefix: EMITS,
   schema: eventSummaries,
@@ -81,8 +82,8 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
   interpret(record) {
     const headers = emitterHeaders(record);
     if (headers.kind === 'runs') {
-      const docs = runsOf(record, settings.retained).map((run) => runDoc(headers, run));
-      return { kind: 'put', docs };
+      const runs = runsOf(record, settings.retained).map((run) => runDoc(headers, run));
+      return { kind: 'put', docs: [...runs, ...countsDocs(headers)] };
     }
     if (headers.kind === 'delete') {
       const { emitter: emitterId, channel, start, end, every } = headers;
@@ -110,6 +111,7 @@ export const eventSummariesProjection = (settings: KeptEvents): StreamProjection
   ofKey: (emitterId) => [
     ...['', ...PLATFORM_CHANNELS].map((channel) => ({ family: familyOf(emitterId, channel) })),
     { family: runListOf(emitterId) },
+    { family: countsDocId(emitterId) },
   ],
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { errorOf, itemsOf } from '#libs/http/testing/replies.js';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
 import { runsRecord, type SourceRun } from '#libs/stream-log/source-runs.js';
-import { type RunsUnderWay } from '../index.js';
+import { type RunsUnderWay, sourceCounts } from '../index.js';
 import { emit, T0, topics } from '../testing/emit-record.js';
 import { eventsWorld } from '../testing/events-world.js';
 
@@ -191,6 +191,18 @@ describe('GET /v1/sources/{id}/runs/{run}', () => {
     expect((await call('get', `/v1/sources/dc_b/runs/${idOf(1)}`)).status).toBe(404);
     expect(errorOf(await call('get', `/v1/sources/dc_other/runs`))).toMatchObject({ code: 'source_not_found' });
     expect((await call('get', `/v1/sources/slug-a/runs/${idOf(1)}`)).status).toBe(200);
+  });
+
+  it('brings the counts of its source, of which the newest are read', async () => {
+    const { readModels, emitted, summaries } = await world();
+    const counted = (counts: string): LogRecord => runsRecord({ ...emitter, counts }, [run(1)]);
+    const hour = Math.floor(T0 / 3_600_000);
+    await emitted(counted(`[5,0,${hour},1,0]`), counted(`[${T0},7,${hour},4,1]`));
+    const read = () => sourceCounts(readModels)(['dc_b', 'dc_a'], T0);
+    const nothing = { lastEventAt: null, lastErrorAt: null, events: 0, errors: 0 };
+    expect(await read()).toEqual([nothing, { lastEventAt: T0, lastErrorAt: 7, events: 4, errors: 1 }]);
+    await summaries.forget('dc_a', [topics.emits('dc_a')]);
+    expect(await read()).toEqual([nothing, nothing]);
   });
 
   it('goes with the source', async () => {

@@ -111,6 +111,20 @@ describe('the record of the runs of a commit', () => {
   });
 });
 
+describe('the counts of a source', () => {
+  it('go on from commit to commit, with the record of the runs', async () => {
+    const error = { name: 'Error', message: 'no', stack: 's', code: 'Error' };
+    const at = 490_000 * 3_600_000;
+    const failed = withInvocation(finished('a', { ...emitting(2), status: 'threw', error, endedAt: at }));
+    const first = await decideRuns([failed, finished('late', { ...emitting(1), endedAt: at + 1 })], context());
+    expect(first.records.at(-1)?.headers['counts']).toBe(`[${at + 1},${at},490000,3,1]`);
+    expect(first.counts).toBe(first.next.counts);
+    const again = { ...context(), state: first.next };
+    const { counts } = await decideRuns([withInvocation(finished('b', { ...emitting(4), endedAt: at + 2 }))], again);
+    expect(counts).toBe(`[${at + 2},${at},490000,7,1]`);
+  });
+});
+
 describe('the commit of several runs', () => {
   it('holds the emits of all of them in order, and the last event id', async () => {
     const batch = [finished('a', emitting(700)), finished('b', emitting(2, 700))];

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
+import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { type Decision, type Input } from '../executable.js';
 import { DbDraft } from '../outcome/db-draft.js';
@@ -8,6 +9,7 @@ import { type DedupeStrategy } from '#libs/component-model/dedupe-strategy.js';
 import { type DelayedEvents } from '#libs/stream-log/delayed-events.js';
 import { withinDelayedLimits } from '../outcome/delayed-limit.js';
 import { type EventIds } from '#libs/stream-log/event-ids.js';
+import { countsIn, countsText, withCounted } from '#libs/stream-log/hour-counts.js';
 import { runsRecord, type SourceRun } from '#libs/stream-log/source-runs.js';
 import { userError, type RunOutcome } from '#libs/sandbox/index.js';
 import { type RunnerMetrics } from '../runner-ports.js';
@@ -78,6 +80,7 @@ export const decideRuns = async (
   let dropped: Set<EmitCall> | undefined;
   const records: LogRecord[] = [];
   const runs: SourceRun[] = [];
+  let counts = countsIn(state.counts ?? '');
   let built = 0;
   for (const finished of batch) {
     const { execution, outcome: left } = finished;
@@ -95,8 +98,10 @@ export const decideRuns = async (
     Object.assign(changed, result.dedupe);
     Object.assign(dbChanges, outcome.dbChanges);
     const run = listedRun(finished, outcome);
+    let events = 0;
     for (const record of result.records) {
       run?.count(record.headers);
+      if (isEmit(record) && !PLATFORM_CHANNELS.has(record.headers.channel)) events++;
       records.push(...((isEmit(record) && routes?.route(record)) || [record]));
       if (++built % RECORDS_A_TURN === 0) await turn();
     }
@@ -104,9 +109,11 @@ export const decideRuns = async (
     metrics.duplicates(result.duplicates);
     if (run) runs.push(run.end());
     for (const emit of result.dropped) (dropped ??= new Set()).add(emit);
+    counts = withCounted(counts, outcome.endedAt, { events, errors: outcome.error ? 1 : 0 });
   }
   const workspaceId = batch.find(({ outcome }) => outcome)?.execution.workspaceId ?? '';
-  if (runs.length > 0) records.push(runsRecord({ topic, sourceId, workspaceId }, runs));
+  const counted = countsText(counts);
+  if (runs.length > 0) records.push(runsRecord({ topic, sourceId, workspaceId, counts: counted }, runs));
   const forgets = cut === 'dedupe' || cut === 'output';
   const dedupe = forgets ? allRemoved(state.dedupe) : withoutAbsent(changed, state.dedupe);
   return {
@@ -116,7 +123,8 @@ export const decideRuns = async (
     alarms: [],
     lastEventId: eventIds.last(),
     dropped,
-    next: { dedupe: forgets ? {} : caches, db: db.result() },
+    counts: counted,
+    next: { dedupe: forgets ? {} : caches, db: db.result(), counts: counted },
     refused,
   };
 };

@@ -17,7 +17,7 @@ export interface RunCommitterOptions extends Pick<
   readonly sourceId: string;
   readonly deps: Pick<SourceRunnerDependencies, 'journal' | 'topics' | 'metrics' | 'logger' | 'settings' | 'routing'>;
   readonly delayed: Pick<DelayedEvents, 'usage'>;
-  readonly stored: Pick<LaneState, 'version' | 'lastEventId' | 'own'>;
+  readonly stored: Pick<LaneState, 'version' | 'lastEventId' | 'own' | 'counts'>;
   readonly strategy: () => DedupeStrategy | null;
   /** Called when changes of a run to `$.service.db` were refused. */
   readonly onRefused: () => void;
@@ -30,7 +30,7 @@ export const runCommitter = (options: RunCommitterOptions): RunCommitter => {
   const { deps, stored, tracker, heard, onIdle, onConflict } = options;
   const { version, own, lastEventId } = stored;
   const executable = new SourceDecisions(options);
-  const state = sourceStateOf(own);
+  const state = { ...sourceStateOf(own), counts: stored.counts };
   return new Committer({ executable, deps, version, state, lastEventId, tracker, heard, onIdle, onConflict });
 };
 

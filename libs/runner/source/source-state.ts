@@ -6,6 +6,8 @@ export interface SourceState {
   readonly dedupe: Readonly<Record<string, DedupeCache>>;
   /** Content of `$.service.db`, JSON text by key. */
   readonly db: Readonly<Record<string, string>>;
+  /** Text of the counts of its last hours (stream-log/hour-counts.ts). Undefined before the first. */
+  readonly counts?: string | undefined;
 }
 
 export interface SourceChanges {

@@ -9,36 +9,62 @@ import { memberOf, ownedBy } from '#libs/http/workspace.js';
 import { type Caller } from '#libs/http/callers.js';
 import { type EndpointUrls } from '../domain/endpoint-urls.js';
 import { ENDPOINT_URLS } from '../ports.js';
-import { Source, sourceReply, type SourceReply } from '../source-reply.js';
-import { ListSources, type SourceOwner } from './list-sources.query.js';
+import { type SourceDoc } from '../read-models/sources.projection.js';
+import { ListedSource, type ListedSourceReply, Source, sourceReply, type SourceReply } from '../source-reply.js';
+import { ListSources } from './list-sources.query.js';
+import { SelectedSources } from './selected-sources.js';
+import { SourceFilterDto } from './source-filter.dto.js';
 import { creationSortOf } from '#libs/kernel/ids.js';
 
 @Controller('v1')
 export class ListSourcesController {
   constructor(
     private readonly queries: QueryBus,
+    private readonly selected: SelectedSources,
     @Inject(ENDPOINT_URLS) private readonly urls: EndpointUrls,
   ) {}
 
   @Get('users/me/sources')
   @Operation({ summary: 'Sources of the user, newest first', paged: true, reply: paged(Source) })
-  mine(@Params('body_wins') params: Parameters, @CurrentCaller() caller: Caller): Promise<ListReply<SourceReply>> {
-    return this.list(ownedBy(caller), params);
-  }
-
-  @Get(['orgs/:id/sources', 'workspaces/:id/sources'])
-  @Operation({ summary: 'Sources of a workspace, newest first', paged: true, reply: paged(Source) })
-  ofWorkspace(
-    @Param('id') id: string,
+  async mine(
     @Params('body_wins') params: Parameters,
     @CurrentCaller() caller: Caller,
   ): Promise<ListReply<SourceReply>> {
-    return this.list({ workspaceId: memberOf(caller, id) }, params);
+    const query = new ListSources(ownedBy(caller), pageQuery(params, creationSortOf('dc')));
+    return listReply(await this.queries.execute(query), (doc) => this.shown(doc));
   }
 
-  private async list(owner: SourceOwner, params: Parameters): Promise<ListReply<SourceReply>> {
+  @Get(['orgs/:id/sources', 'workspaces/:id/sources'])
+  @Operation({
+    summary: 'Sources of a workspace, newest first',
+    query: SourceFilterDto,
+    paged: true,
+    reply: paged(ListedSource),
+  })
+  async ofWorkspace(
+    @Param('id') id: string,
+    @Params('body_wins', SourceFilterDto) filter: SourceFilterDto,
+    @Params('body_wins') params: Parameters,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ListReply<ListedSourceReply>> {
+    const workspaceId = memberOf(caller, id);
+    const { q, active, state, sort = 'created' } = filter;
+    const isWhole = q === undefined && active === undefined && state === undefined && sort === 'created';
     const page = pageQuery(params, creationSortOf('dc'));
-    const found = await this.queries.execute(new ListSources(owner, page));
-    return listReply(found, (doc) => sourceReply(doc.state.source, doc.revision, doc.workspaceId, this.urls));
+    const found = isWhole
+      ? await this.queries.execute(new ListSources({ workspaceId }, page))
+      : await this.selected.page(workspaceId, filter, page);
+    if (filter.include_stats !== true) return listReply(found, (doc) => this.shown(doc));
+    const ids = found.docs.map((doc) => doc.id);
+    const stats = await this.selected.stats(ids);
+    const byId = new Map(ids.map((sourceId, i) => [sourceId, stats[i]]));
+    return listReply(found, (doc) => {
+      const own = byId.get(doc.id);
+      return { ...this.shown(doc), ...(own ? { stats: own } : {}) };
+    });
+  }
+
+  private shown({ state, revision, workspaceId }: SourceDoc): SourceReply {
+    return sourceReply(state.source, revision, workspaceId, this.urls);
   }
 }

@@ -15,13 +15,31 @@ import {
   type AppEvents,
   type ManualRuns,
 } from '../index.js';
+import { type SourceCounts } from '../ports.js';
 import { FakeHooks, FakeTopics } from './fakes.js';
+
+const NO_COUNTS: SourceCounts = { lastEventAt: null, lastErrorAt: null, events: 0, errors: 0 };
 
 const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   userId,
   apiKeyId: `key_${userId}`,
   workspaceIds,
   isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
+});
+
+const noting = (runs: Parameters<ManualRuns['run']>[]): ManualRuns => ({
+  run: async (...given) => {
+    runs.push(given);
+    const observations = [{ k: 'console.log', ts: 1, msg: 'ran' }];
+    return { invocationId: 'inv_1', ...(given[3] ? { observations } : {}) };
+  },
+});
+
+const appEventsOf = (view: SourcesView): AppEvents => ({
+  send: async ({ workspaceId, app: slug, eventName, accountId }) => {
+    const found = view.appHooks.matching(workspaceId, slug, eventName, accountId);
+    return { invocations: found.map(({ sourceId }) => ({ id: `inv_${sourceId}`, sourceId })), refused: [] };
+  },
 });
 
 const usersIn = (view: SourcesView): ComponentUsers => ({
@@ -43,20 +61,8 @@ export const sourcesWorld = async () => {
   const blobs = new InMemoryBlobs();
   const inspector = new FakeInspector();
   const topics = new FakeTopics();
+  const counts = new Map<string, SourceCounts>();
   const runs: Parameters<ManualRuns['run']>[] = [];
-  const manualRuns: ManualRuns = {
-    run: async (...given) => {
-      runs.push(given);
-      const observations = [{ k: 'console.log', ts: 1, msg: 'ran' }];
-      return { invocationId: 'inv_1', ...(given[3] ? { observations } : {}) };
-    },
-  };
-  const appEvents: AppEvents = {
-    send: async ({ workspaceId, app: slug, eventName, accountId }) => {
-      const found = view.appHooks.matching(workspaceId, slug, eventName, accountId);
-      return { invocations: found.map(({ sourceId }) => ({ id: `inv_${sourceId}`, sourceId })), refused: [] };
-    },
-  };
   const app = await httpTestApp({
     imports: [
       ComponentsModule.forRoot({
@@ -72,10 +78,13 @@ export const sourcesWorld = async () => {
         ...plane.ports(),
         hookRunner: hooks,
         sourceTopics: topics,
-        manualRuns,
+        manualRuns: noting(runs),
         ownerChanges: { isMade: () => Promise.resolve(false) },
-        appEvents,
         sourceDbs: { of: () => Promise.resolve({}) },
+        appEvents: appEventsOf(view),
+        sourceStates: view,
+        sourceCounts: async (ids) => ids.map((id) => counts.get(id) ?? NO_COUNTS),
+        timerSchedules: { next: (_timer, _since, after) => after + 1_000 },
         endpointUrls: pathEndpointUrls(() => 'http://127.0.0.1:3000/'),
       }),
     ],
@@ -90,7 +99,8 @@ export const sourcesWorld = async () => {
     request(app.getHttpServer())[method](path).set('Authorization', `Bearer ${key}`);
   const create = async (body: object, key = 'one'): Promise<JsonObject> =>
     dataOf(await call('post', '/v1/sources', key).send(body));
-  return { plane, view, hooks, topics, blobs, inspector, calls, runs, call, create, close };
+  const now = (): number => plane.clock.time;
+  return { plane, view, counts, now, hooks, topics, blobs, inspector, calls, runs, call, create, close };
 };
 
 export const textOf = (value: Json | undefined): string => {

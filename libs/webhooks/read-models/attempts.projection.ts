@@ -1,7 +1,8 @@
 import { type CollectionSchema, type Doc } from '#libs/kernel/read-model-store.js';
 import { type StreamProjection } from '#libs/stream-log/stream-projection.js';
-import { type Attempt, type AttemptValue, attemptsOf } from '#libs/stream-log/attempt-records.js';
+import { type Attempt, type AttemptValue, attemptsOf, countsOfAttempts } from '#libs/stream-log/attempt-records.js';
 import { ATTEMPTS } from '#libs/stream-log/topics.js';
+import { attemptCountsDoc, type AttemptCountsDoc, countsOfWebhook } from './attempt-counts.js';
 
 /** Attempt at a delivery, as recorded by the delivery worker. */
 export interface AttemptDoc extends Doc, AttemptValue {
@@ -40,20 +41,24 @@ export const RETAINED_ATTEMPTS = 100;
 /**
  * Keeps the newest attempts of every webhook. The time distinguishes the attempts of a redelivery from the first ones.
  */
-export const attemptsProjection: StreamProjection<AttemptDoc> = {
+export const attemptsProjection: StreamProjection<AttemptDoc | AttemptCountsDoc> = {
   name: deliveryAttempts.name,
   prefix: ATTEMPTS,
   schema: deliveryAttempts,
   keep: { by: 'webhookId', newest: RETAINED_ATTEMPTS },
 
   interpret(record) {
-    const docs = attemptsOf(record).map(attemptDoc);
-    return docs.length === 0 ? undefined : { kind: 'put', docs };
+    const attempts = attemptsOf(record);
+    const newest = attempts.at(-1);
+    if (!newest) return undefined;
+    const counts = countsOfAttempts(record);
+    const docs = attempts.map(attemptDoc);
+    return { kind: 'put', docs: counts ? [...docs, attemptCountsDoc(newest, counts)] : docs };
   },
 
   listOf: ({ key }) => key,
 
-  ofKey: (webhookId) => [{ webhookId }],
+  ofKey: (webhookId) => [{ webhookId }, { webhookId: countsOfWebhook(webhookId) }],
 };
 
 export const attemptDoc = (attempt: Attempt): AttemptDoc => {

@@ -48,9 +48,18 @@ export const world = async () => {
   await attempts.start();
   const payloads = new Map<string, string>();
   const payloadOf = async (...parts: string[]): Promise<string | undefined> => payloads.get(parts.join('/'));
+  const waitingDeliveries = { of: async (ids: readonly string[]) => ids.map(() => 3) };
   const app = await httpTestApp({
     imports: [
-      WebhooksModule.forRoot({ ...plane.ports(), webhookTopics, retainedEvents: { payloadOf }, log, topics, reach }),
+      WebhooksModule.forRoot({
+        ...plane.ports(),
+        webhookTopics,
+        retainedEvents: { payloadOf },
+        waitingDeliveries,
+        log,
+        topics,
+        reach,
+      }),
     ],
     http: plane.ports(),
     callers: { one: caller('u_1', 'o_1'), other: caller('u_2', 'o_2'), colleague: caller('u_3', 'o_1') },
