@@ -1,7 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Data, type ErrorBody, type EventSummary, type Paged } from '#test/harness/api-client.js';
+import { CLI, runNode, type Told } from '#test/harness/command-line.js';
 import { componentCode, CUSTOM_HTTP } from '#test/harness/component-code.js';
 import { useInstance } from '#test/harness/instance.js';
+import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
 
 const instance = useInstance();
@@ -35,6 +37,87 @@ const CODE = componentCode({
     if (body.fail) throw new TypeError(body.fail);
     this.http.respond({ status: 207, body: 'done' });
   },`,
+});
+
+const dir = tempDir('source-runs');
+afterAll(() => removeDir(dir));
+
+/** docs/reference/command-line.md#sluice-runs */
+describe('sluice runs', () => {
+  const sluice = (...args: readonly string[]): Promise<Told> => {
+    const { apiKey, url } = instance.server;
+    const variables = { PATH: process.env.PATH ?? '', HOME: dir, SLUICE_API_KEY: apiKey, SLUICE_URL: url };
+    return runNode([CLI, 'runs', ...args], variables, dir);
+  };
+
+  it('lists them, and tells of one with its events and lines', async () => {
+    const source = await instance.deploy(CODE);
+    await instance.post(source, { say: 'hello' });
+    await instance.post(source, { fail: 'no such order' });
+    const all = await sluice(source.name_slug);
+    expect(all.stdout).toMatch(
+      /^QUEUED +ID +KIND +STATUS +MS +EMITS +ERROR\n.* http +threw .*TypeError: no such order/,
+    );
+    expect(all.stdout.split('\n')).toHaveLength(4);
+    const failed = await sluice(source.id, '--status', 'threw', '--since', '1h', '--json');
+    const { data, page_info } = JSON.parse(failed.stdout) as Paged<Run>;
+    expect([data.map(({ status }) => status), page_info.total_count, failed.stderr]).toEqual([['threw'], 1, '']);
+    const [said] = (await api.expect<Paged<Run>>(200, 'GET', `/v1/sources/${source.id}/runs?status=ok`)).data;
+    const one = await sluice(source.id, said?.id ?? '');
+    expect(one.stdout).toMatch(
+      /  http  ok  \d+ ms  HTTP 207\nconsole.log asked hello\nemitted  hello  {"said":"hello"}\n$/,
+    );
+    const [none, wrong] = [await sluice(source.id, 'inv_none'), await sluice(source.id, '--status', 'failed')];
+    expect([none.status, wrong.status, wrong.stderr.includes('queued, running, ok, threw, killed')]).toEqual([
+      4,
+      1,
+      true,
+    ]);
+  });
+});
+
+// docs/reference/rest-api.md#source-list-stats
+describe('the counts of sources', () => {
+  interface Listed {
+    readonly id: string;
+    readonly stats?: {
+      readonly events_24h: number;
+      readonly errors_24h: number;
+      readonly last_error_at: number | null;
+    };
+  }
+
+  it('are exact, and say which sources fail', async () => {
+    const source = await instance.deploy(CODE, {}, 'counted');
+    const started = Date.now();
+    for (let n = 0; n < 5; n++) await instance.post(source, { say: `n${n}` });
+    for (let n = 0; n < 2; n++) await instance.post(source, { fail: 'x' });
+    const { data: workspaces } = await api.expect<Data<{ orgs: readonly { id: string }[] }>>(
+      200,
+      'GET',
+      '/v1/users/me',
+    );
+    const listed = async (query: Record<string, string>): Promise<readonly Listed[]> => {
+      const path = `/v1/workspaces/${workspaces.orgs[0]?.id}/sources`;
+      return (await api.expect<Paged<Listed>>(200, 'GET', path, { query })).data;
+    };
+    const counted = await eventually('all are counted', async () => {
+      const [found] = await listed({ q: 'COUNTED', include_stats: 'true' });
+      return found?.stats?.errors_24h === 2 ? found : undefined;
+    });
+    expect(counted).toMatchObject({ id: source.id, stats: { events_24h: 5, errors_24h: 2 } });
+    expect(counted.stats?.last_error_at).toBeGreaterThanOrEqual(started);
+    expect((await listed({ state: 'failing' })).map(({ id }) => id)).toContain(source.id);
+    const silent = await instance.deploy(CODE, {}, 'quiet');
+    const ids = (await listed({ state: 'silent' })).map(({ id }) => id);
+    expect([ids.includes(silent.id), ids.includes(source.id)]).toEqual([true, false]);
+    const { url, apiKey } = instance.server;
+    const variables = { PATH: process.env.PATH ?? '', HOME: dir, SLUICE_API_KEY: apiKey, SLUICE_URL: url };
+    const failing = await runNode([CLI, 'list', '--q', 'count', '--failing', '--json'], variables, dir);
+    expect((JSON.parse(failing.stdout) as Paged<Listed>).data.map(({ id }) => id)).toEqual([source.id]);
+    const wrong = await runNode([CLI, 'list', 'apps', '--failing'], variables, dir);
+    expect([wrong.status, wrong.stderr]).toEqual([2, 'sluice: --failing lists sources and webhooks, not apps\n']);
+  });
 });
 
 describe('the runs of a source', () => {

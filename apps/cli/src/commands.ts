@@ -135,6 +135,12 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/run.js')).registerRun,
   },
   {
+    name: 'runs',
+    group: 'Use',
+    summary: 'Lists the runs of a source, or tells of one',
+    load: async () => (await import('./author/runs.js')).registerRuns,
+  },
+  {
     name: 'start',
     group: 'Use',
     summary: 'Activates sources',

@@ -7,21 +7,24 @@ import { type Finished } from './run-commit.js';
 /** Counts what a run leaves while its records are made. */
 export interface ListedRun {
   count(headers: Pick<EmitHeaders | DelayHeaders, 'kind' | 'channel' | 'id'>): void;
-  end(): SourceRun;
+  /** Returns the number of events that went out. */
+  events(): number;
+  /** Returns the entry; none for what the platform says itself, which is no run. */
+  end(): readonly SourceRun[];
 }
 
 /**
- * Begins the entry of an execution in the list of runs. Undefined for what the platform says itself, which is no run.
+ * Begins the entry of an execution in the list of runs.
  *
  * @param outcome as it is committed
  */
 export const listedRun = (
   { execution, invocation, attempts = 1 }: Pick<Finished, 'execution' | 'invocation' | 'attempts'>,
   outcome: RunOutcome,
-): ListedRun | undefined => {
+): ListedRun => {
   const kind = execution.hook ? 'hook' : invocation?.headers.kind;
   // A sample of an event is asked for like a hook.
-  if (kind === undefined || (kind === 'hook' && !execution.hook)) return undefined;
+  const isRun = kind !== 'hook' || execution.hook !== undefined;
   const { status, startedAt, endedAt, error, response } = outcome;
   let emits = 0;
   let delayed = 0;
@@ -34,20 +37,26 @@ export const listedRun = (
       else if (channel !== ERRORS_CHANNEL) emits++;
       if (of === 'delay') delayed++;
     },
-    end: () => ({
-      id: execution.id,
-      kind,
-      status,
-      queuedAt: invocation?.record.timestamp ?? startedAt,
-      startedAt,
-      ms: endedAt - startedAt,
-      emits,
-      delayed,
-      logs,
-      httpStatus: response?.status ?? null,
-      attempts,
-      firstEvent,
-      error: error ? { name: error.name, message: error.message } : null,
-    }),
+    events: () => emits - delayed,
+    end: () =>
+      isRun && kind !== undefined
+        ? [
+            {
+              id: execution.id,
+              kind,
+              status,
+              queuedAt: invocation?.record.timestamp ?? startedAt,
+              startedAt,
+              ms: endedAt - startedAt,
+              emits,
+              delayed,
+              logs,
+              httpStatus: response?.status ?? null,
+              attempts,
+              firstEvent,
+              error: error ? { name: error.name, message: error.message } : null,
+            },
+          ]
+        : [],
   };
 };

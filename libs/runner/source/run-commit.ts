@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type LogRecord } from '#libs/stream-log/stream-log.js';
-import { PLATFORM_CHANNELS } from '#libs/component-model/channels.js';
 import { dictionary } from '#libs/kernel/dictionary.js';
 import { type Decision, type Input } from '../executable.js';
 import { DbDraft } from '../outcome/db-draft.js';
@@ -98,18 +97,16 @@ export const decideRuns = async (
     Object.assign(changed, result.dedupe);
     Object.assign(dbChanges, outcome.dbChanges);
     const run = listedRun(finished, outcome);
-    let events = 0;
     for (const record of result.records) {
-      run?.count(record.headers);
-      if (isEmit(record) && !PLATFORM_CHANNELS.has(record.headers.channel)) events++;
+      run.count(record.headers);
       records.push(...((isEmit(record) && routes?.route(record)) || [record]));
       if (++built % RECORDS_A_TURN === 0) await turn();
     }
     metrics.emits(result.emitted);
     metrics.duplicates(result.duplicates);
-    if (run) runs.push(run.end());
+    runs.push(...run.end());
     for (const emit of result.dropped) (dropped ??= new Set()).add(emit);
-    counts = withCounted(counts, outcome.endedAt, { events, errors: outcome.error ? 1 : 0 });
+    counts = withCounted(counts, outcome.endedAt, { events: run.events(), errors: outcome.error ? 1 : 0 });
   }
   const workspaceId = batch.find(({ outcome }) => outcome)?.execution.workspaceId ?? '';
   const counted = countsText(counts);

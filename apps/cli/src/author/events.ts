@@ -88,7 +88,7 @@ const fitted = (line: readonly Part[], columns: number): Line => {
   });
 };
 
-const eventParts: Shown = ({ event, metadata }) => {
+export const eventParts: Shown = ({ event, metadata }) => {
   const channel = fieldText(metadata, 'name');
   const summary = isFields(metadata) ? textOf(metadata['summary']) : '';
   return [

@@ -9,6 +9,8 @@ import { type Cell, momentOf, table } from './text.js';
 
 interface Options extends ListOptions {
   readonly q?: string;
+  readonly failing?: boolean;
+  readonly inactive?: boolean;
 }
 
 interface Kind {
@@ -16,6 +18,10 @@ interface Kind {
   readonly columns: readonly (readonly [heading: string, cell: (item: Fields, context: Context) => string | Cell])[];
   /** Whether the API searches the list. */
   readonly isSearched?: boolean;
+  /** Whether the API knows which of them fail. */
+  readonly tellsFailing?: boolean;
+  /** Whether the API lists the inactive ones alone. */
+  readonly tellsInactive?: boolean;
 }
 
 const text =
@@ -40,6 +46,9 @@ const below =
 const KINDS = {
   sources: {
     path: below('sources'),
+    isSearched: true,
+    tellsFailing: true,
+    tellsInactive: true,
     columns: [
       ['NAME', text('name_slug')],
       ['ID', text('id')],
@@ -60,7 +69,10 @@ const KINDS = {
     ],
   },
   webhooks: {
-    path: () => '/v1/users/me/webhooks',
+    path: below('webhooks'),
+    isSearched: true,
+    tellsFailing: true,
+    tellsInactive: true,
     columns: [
       ['NAME', text('name')],
       ['ID', text('id')],
@@ -97,6 +109,7 @@ const KINDS = {
   workflows: {
     path: below('workflows'),
     isSearched: true,
+    tellsInactive: true,
     columns: [
       ['NAME', text('name')],
       ['ID', text('id')],
@@ -125,18 +138,26 @@ export const registerList = (program: Command): void => {
   const command = addListOptions(
     program
       .command('list')
-      .description('Lists resources of the workspace, newest first. Webhooks are those that you made.')
+      .description('Lists resources of the workspace, newest first.')
       .addArgument(new Argument('[type]', 'what to list').choices(['so', ...Object.keys(KINDS)]).default('sources')),
-  ).option('--q <text>', 'only components, workflows or apps whose name has this text');
+  )
+    .option('--q <text>', 'only sources, components, webhooks, workflows or apps whose name has this text')
+    .option('--failing', 'only sources and webhooks that failed in the last 24 hours')
+    .option('--inactive', 'only sources, webhooks or workflows that are not active');
   authorCommand<Options>(command, list);
 };
 
 const list = async (context: Context, [type = 'sources']: readonly string[], options: Options): Promise<Told> => {
   const kind: Kind = KINDS[(type === 'so' ? 'sources' : type) as keyof typeof KINDS];
-  if (options.q !== undefined && kind.isSearched !== true)
-    throw wrongUsage(`--q searches components, workflows and apps, not ${type}`);
+  const { q, failing = false, inactive = false, ...page } = options;
+  if (q !== undefined && kind.isSearched !== true)
+    throw wrongUsage(`--q searches sources, components, webhooks, workflows and apps, not ${type}`);
+  if (failing && kind.tellsFailing !== true) throw wrongUsage(`--failing lists sources and webhooks, not ${type}`);
+  if (inactive && kind.tellsInactive !== true)
+    throw wrongUsage(`--inactive lists sources, webhooks and workflows, not ${type}`);
+  const query = { q, state: failing ? 'failing' : undefined, active: inactive ? 'false' : undefined };
   const session = await context.session();
-  const { items, pageInfo, hints } = await readList(session, await kind.path(session), options, { q: options.q });
+  const { items, pageInfo, hints } = await readList(session, await kind.path(session), page, query);
   return {
     data: items,
     pageInfo,

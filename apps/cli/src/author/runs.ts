@@ -1,0 +1,115 @@
+import { type Command } from 'commander';
+import { wrongUsage } from '../workflows/failure.js';
+import { authorCommand, type Told } from './command.js';
+import { type Context } from './context.js';
+import { eventParts } from './events.js';
+import { type Fields, fieldText, isFields, textOf } from './json.js';
+import { addListOptions } from './list.js';
+import { observationLine } from './observations.js';
+import { type ListOptions, readList } from './pages.js';
+import { sourceNamed } from './sources.js';
+import { spanMs } from './span.js';
+import { type Cell, type Line, type Look, momentOf, table, type Tone } from './text.js';
+
+interface Options extends ListOptions {
+  readonly status?: string;
+  readonly since?: string;
+}
+
+export const registerRuns = (program: Command): void => {
+  const command = addListOptions(
+    program
+      .command('runs')
+      .description('Lists the runs of a source, newest first, or tells of one with its events and log lines.')
+      .argument('<source>', 'id or name')
+      .argument('[run]', 'id of one run, inv_…'),
+  )
+    .option('--status <status>', 'only queued, running, ok, threw or killed ones; several with commas between')
+    .option('--since <time>', 'only those queued since: 30s, 15m, 2h or 7d ago, or a time in ISO 8601');
+  authorCommand<Options>(command, (context, [source = '', run], options) =>
+    run === undefined ? list(context, source, options) : tell(context, source, run, options),
+  );
+};
+
+const list = async (context: Context, name: string, { status, since, ...options }: Options): Promise<Told> => {
+  const query = { status, since: since === undefined ? undefined : timeOf(since) };
+  const session = await context.session();
+  const { id } = await sourceNamed(session, name);
+  const { items, pageInfo, hints } = await readList(session, `/v1/sources/${id}/runs`, options, query);
+  const rows = items.map((run) => [
+    momentIn(run['queued_at_ms'], context.look),
+    fieldText(run, 'id'),
+    fieldText(run, 'kind'),
+    statusCell(run),
+    textOf(run['ms']),
+    textOf(run['emits']),
+    errorText(run),
+  ]);
+  return {
+    data: items,
+    pageInfo,
+    lines: table(['QUEUED', 'ID', 'KIND', 'STATUS', 'MS', 'EMITS', 'ERROR'], rows, context.look),
+    hints,
+  };
+};
+
+const tell = async (context: Context, name: string, run: string, options: Options): Promise<Told> => {
+  const wrong = Object.keys(options);
+  if (wrong.length > 0) throw wrongUsage(`a run takes no --${wrong[0] ?? ''}: it lists runs`);
+  const session = await context.session();
+  const { id } = await sourceNamed(session, name);
+  const path = `/v1/sources/${id}/runs/${encodeURIComponent(run)}`;
+  const { data } = await session.request({ method: 'GET', path });
+  const fields = isFields(data) ? data : {};
+  const { text, as } = statusCell(fields);
+  const head: Line = [
+    { text: momentIn(fields['queued_at_ms'], context.look), as: 'dim' },
+    `  ${fieldText(fields, 'kind')}  `,
+    as === undefined ? text : { text, as },
+    ...(fields['ms'] === null ? [] : [`  ${textOf(fields['ms'])} ms`]),
+    ...(fields['http_status'] === null ? [] : [`  HTTP ${textOf(fields['http_status'])}`]),
+  ];
+  const error = errorText(fields);
+  const gone = fields['emits_kept'] === false ? ['some of its events or log lines are no longer kept'] : [];
+  return {
+    data,
+    lines: [
+      head,
+      ...itemsIn(fields, 'logs').map(({ event }) => observationLine(isFields(event) ? event : {})),
+      ...itemsIn(fields, 'emits').map((event): Line => [
+        'emitted',
+        ...eventParts(event).flatMap((part) => ['  ', part]),
+      ]),
+      ...(error === '' ? [] : [[{ text: error, as: 'bad' as const }]]),
+    ],
+    hints: gone,
+  };
+};
+
+const itemsIn = (fields: Fields, name: string): readonly Fields[] => {
+  const items = fields[name];
+  return Array.isArray(items) ? items.filter(isFields) : [];
+};
+
+const TONES: Readonly<Record<string, Tone>> = {
+  ok: 'good',
+  threw: 'bad',
+  killed: 'bad',
+  queued: 'dim',
+  running: 'warn',
+};
+
+const statusCell = (run: Fields): Cell => {
+  const text = fieldText(run, 'status');
+  const as = Object.hasOwn(TONES, text) ? TONES[text] : undefined;
+  return as === undefined ? { text } : { text, as };
+};
+
+const errorText = ({ error }: Fields): string =>
+  isFields(error) ? `${fieldText(error, 'name')}: ${fieldText(error, 'message')}` : '';
+
+const momentIn = (ms: unknown, look: Look): string => (typeof ms === 'number' ? momentOf(ms, look) : '');
+
+/** Time of the API for a span before now, or the time itself. */
+const timeOf = (since: string): string =>
+  /^\d{1,6}[a-z]$/.test(since) ? String(Date.now() - spanMs('--since', since)) : since;
