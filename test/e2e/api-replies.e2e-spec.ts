@@ -332,6 +332,7 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/users/me');
     await contract.expect(200, 'GET /v1/users/me/workspaces');
     await contract.expect(200, 'GET /v1/limits');
+    // docs/reference/rest-api.md#server
     await contract.expect(200, 'GET /v1/server');
     await contract.expect(200, 'GET /v1/workspaces/{id}', { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/orgs/{id}', { path: { id: workspace } });

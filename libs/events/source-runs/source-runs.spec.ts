@@ -102,6 +102,7 @@ describe('GET /v1/sources/{id}/runs', () => {
     }
   });
 
+  // docs/reference/rest-api.md#source-runs-kept
   it('keeps as many as events of a channel', async () => {
     const { idsOf, emitted } = await world(3);
     await emitted(ended(...[1, 2, 3, 4, 5].map((n) => run(n))));
@@ -157,6 +158,7 @@ describe('GET /v1/sources/{id}/runs/{run}', () => {
   const left = (sequence: number, channel: string, value: unknown): LogRecord =>
     emit(50, value, { channel, headers: { id: at(sequence) } });
 
+  // docs/reference/rest-api.md#source-run-left
   it('has what the run left, and not what its neighbours did', async () => {
     const { call, emitted } = await world();
     const theirs = [left(0, '', 'before'), left(5, '', 'after')];
