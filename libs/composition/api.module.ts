@@ -18,6 +18,8 @@ import { TrustedProxies } from '#libs/http/client-address.js';
 import { HttpModule } from '#libs/http/http.module.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
 import { actionRuns } from '#libs/runner/action-runs.js';
+import { unsignedHeaders } from '#libs/delivery/signing.js';
+import { testAttempts } from '#libs/delivery/test-attempts.js';
 import { installPackages } from '#libs/runner/packages-beside.js';
 import { type AccountAuths } from '#libs/runner/runner-ports.js';
 import { propBinder } from '#libs/runner/prop-binder.js';
@@ -27,7 +29,7 @@ import { boundValue } from '#libs/sources/index.js';
 import { emissionFaults, type Replays, subscriptionsTo } from '#libs/subscriptions/index.js';
 import { streamObserver, TelemetryModule } from '#libs/telemetry/index.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
-import { AttemptSource, type DeliveryReach } from '#libs/webhooks/index.js';
+import { AttemptSource, type DeliveryReach, webhookDirectory } from '#libs/webhooks/index.js';
 import { version } from '#libs/hosting/version.js';
 import { runnableWorkflows, workflowChanges } from '#libs/workflows/index.js';
 import { authsOf } from './account-auths.js';
@@ -191,6 +193,12 @@ const streamPorts = (options: ApiOptions) => {
     retainedEvents: storedEvents(engines.readModels),
     waitingDeliveries: waitingDeliveries(engines.log, engines.due, topics),
     reach: deliveryReach(config.egressAllow),
+    deliveryRequests: { headersOf: unsignedHeaders },
+    testAttempts: testAttempts({
+      directory: webhookDirectory(views.webhooks, engines.vault, { timeoutMs: config.webhookTimeoutS * 1_000 }),
+      egress: options.egress,
+      clock: plane.clock,
+    }),
     emitters: {
       find: (emitterId: string) => views.resources.find(emitterId),
       idOfSlug: (workspaceId: string, slug: string) => views.sources.idOfSlug(workspaceId, slug),

@@ -3,6 +3,7 @@ import { type Dispatcher } from 'undici';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { InFlightMap } from '#libs/kernel/in-flight-map.js';
 import { type Admitted } from './admission.js';
+import { keptHeaders } from './answer-headers.js';
 import { type Delivery } from './delivery-records.js';
 import { type AttemptOutcome } from './retry-policy.js';
 import { signedHeaders } from './signing.js';
@@ -26,6 +27,8 @@ export interface AttemptResult {
   readonly retryAfter: string | undefined;
   /** Start of the response body. */
   readonly snippet: string;
+  /** Headers of the answer; none without one. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly ms: number;
 }
 
@@ -169,6 +172,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
   private over = false;
   private status: number | null = null;
   private retryAfter: string | undefined;
+  private headers: IncomingHttpHeaders | undefined;
   private chunks: Buffer[] | undefined;
   private kept = 0;
   private size = 0;
@@ -192,6 +196,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.status = status;
+    this.headers = headers;
     const retryAfter = headers['retry-after'];
     if (typeof retryAfter === 'string') this.retryAfter = retryAfter;
   }
@@ -243,6 +248,7 @@ class HttpAttempt implements Dispatcher.DispatchHandler {
       error: answered ? null : (error ?? 'NO_ANSWER'),
       message: answered ? '' : message,
       retryAfter: this.retryAfter,
+      headers: this.headers && keptHeaders(this.headers),
       snippet: this.chunks === undefined ? '' : Buffer.concat(this.chunks).toString('utf8'),
       ms: performance.now() - this.startedAt,
     });

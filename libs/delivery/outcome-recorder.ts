@@ -64,6 +64,7 @@ export class OutcomeRecorder {
       error: errorText(result, decision),
       nextAttemptAt,
       responseSnippet: result.snippet,
+      ...(result.headers === undefined ? {} : { responseHeaders: result.headers }),
     };
     const attempt = this.counted(claimed, attemptOf(topics.attempts(), delivery, recorded, value), endedAt);
     const waiting = nextAttemptAt === null ? undefined : nextAttempt(delivery, nextAttemptAt);
@@ -138,7 +139,12 @@ export class OutcomeRecorder {
 
 const errorText = (result: AttemptResult, decision: RetryDecision): string | null => {
   if (decision.kind === 'success') return null;
-  const detail = result.message === '' || result.message === result.error ? '' : `: ${result.message}`;
-  const text = result.status === null ? `${result.error ?? 'NO_ANSWER'}${detail}` : `status ${result.status}`;
-  return (decision.kind === 'retry' || result.status === null ? text : decision.reason).slice(0, MAX_ERROR);
+  if (decision.kind === 'retry' || result.status === null) return attemptError(result);
+  return decision.reason.slice(0, MAX_ERROR);
+};
+
+/** What went wrong in an attempt that was no success. */
+export const attemptError = ({ status, error, message }: AttemptResult): string => {
+  const detail = message === '' || message === error ? '' : `: ${message}`;
+  return (status === null ? `${error ?? 'NO_ANSWER'}${detail}` : `status ${status}`).slice(0, MAX_ERROR);
 };

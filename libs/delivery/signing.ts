@@ -77,6 +77,15 @@ export const compatSignature = (key: SigningKey, unixSeconds: number, body: Uint
   return `t=${unixSeconds},v1=${digest}`;
 };
 
+/** The headers of an attempt without its signatures, for those who ask what was sent. */
+export const unsignedHeaders = (
+  identity: Omit<AttemptIdentity, 'replay'>,
+  nowMs: number,
+): Readonly<Record<string, string>> => {
+  const pairs = signedHeaders([], { ...identity, replay: undefined }, nowMs, new Uint8Array());
+  return Object.fromEntries(pairs.flatMap((name, i) => (i % 2 === 0 ? [[name, pairs[i + 1] ?? '']] : [])));
+};
+
 /**
  * Builds the headers of one attempt as name, value, name, value, signed over the exact bytes sent.
  * `keys`: newest first. During a rotation `webhook-signature` holds one signature per key. `x-pd-signature` uses the

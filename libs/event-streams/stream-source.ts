@@ -7,8 +7,8 @@ export interface Asked {
   readonly streams: ReadonlySet<string>;
   readonly emitterId?: string;
   readonly webhookId?: string;
-  /** Channel of events. Absent: each channel that components emit on. */
-  readonly eventName?: string;
+  /** Channel of events: empty for the default one, `*` for each channel that components emit on. */
+  readonly eventName: string;
   /** Events are whole instead of shortened. */
   readonly whole: boolean;
 }
@@ -17,6 +17,7 @@ export interface Asked {
 export interface Shown {
   /** Epoch milliseconds. */
   readonly at: number;
+  /** Encoded when it is first read, because a stream may leave it out. */
   readonly frame: Buffer;
 }
 
@@ -71,9 +72,16 @@ export const timeOfCursor = (cursor: string): number | undefined => {
 /**
  * The event of a record.
  *
- * @param json as one line or several: a line break in JSON is white space, and would end a line of the stream.
+ * @param json makes the data, as one line or several: a line break in JSON is white space, and would end a line of the
+ * stream.
  */
-export const shownRecord = (name: string, cursor: Cursor, json: string): Shown => {
-  const data = /[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json;
-  return { at: cursor.at, frame: Buffer.from(`event: ${name}\nid: ${cursorOf(cursor)}\ndata: ${data}\n\n`) };
+export const shownRecord = (name: string, cursor: Cursor, json: () => string): Shown => {
+  let made: Buffer | undefined;
+  return {
+    at: cursor.at,
+    get frame() {
+      const data = (): string => json().replace(/[\r\n]+/g, ' ');
+      return (made ??= Buffer.from(`event: ${name}\nid: ${cursorOf(cursor)}\ndata: ${data()}\n\n`));
+    },
+  };
 };

@@ -35,7 +35,8 @@ describe('the records of attempts', () => {
   });
 
   it('contain several attempts of a webhook, each with all of its fields', () => {
-    const attempts = [attemptAt(1), failed, attemptAt(3, { channel: 'ü', value: { responseSnippet: '"\u0000\n' } })];
+    const value = { responseSnippet: '"\u0000\n', responseHeaders: { 'x-a': 'ü' } };
+    const attempts = [attemptAt(1), failed, attemptAt(3, { channel: 'ü', value })];
     const [packed, ...more] = packAttempts(attempts);
     expect(more).toEqual([]);
     expect(packed).toMatchObject({ count: 3, record: { topic: 'attempts', key: 'wh_1', headers: { attempts: '3' } } });

@@ -15,6 +15,8 @@ export interface AttemptValue {
   /** Time of the next attempt in epoch milliseconds; null when none follows. */
   readonly nextAttemptAt: number | null;
   readonly responseSnippet: string;
+  /** Headers of the answer. Absent without one, and in records of earlier versions. */
+  readonly responseHeaders?: Readonly<Record<string, string>>;
 }
 
 /** An attempt at a delivery. A record of the topic `attempts` holds one or several. */
@@ -62,6 +64,7 @@ type Row = readonly [
   ...[delivery: string, attempt: number, outcome: RecordedOutcome, workspace: string, emitter: string],
   ...[channel: string, emit: string, event: string, ts: number, ms: number, status: number | null],
   ...[error: string | null, nextAttemptAt: number | null, responseSnippet: string],
+  ...[responseHeaders?: Readonly<Record<string, string>> | null],
 ];
 
 /** Makes the record of one attempt. A repeat has the same id. */
@@ -184,11 +187,12 @@ const rowOf = (attempt: Attempt): Row => [
   attempt.value.error,
   attempt.value.nextAttemptAt,
   attempt.value.responseSnippet,
+  attempt.value.responseHeaders ?? null,
 ];
 
 const attemptOf = (topic: string, key: string, row: Row): Attempt => {
   const [delivery, attempt, outcome, workspace, emitter, channel, emit, event] = row;
-  const [, , , , , , , , ts, ms, status, error, nextAttemptAt, responseSnippet] = row;
+  const [, , , , , , , , ts, ms, status, error, nextAttemptAt, responseSnippet, responseHeaders] = row;
   return {
     topic,
     key,
@@ -200,6 +204,14 @@ const attemptOf = (topic: string, key: string, row: Row): Attempt => {
     channel,
     emit,
     event,
-    value: { ts, ms, status, error, nextAttemptAt, responseSnippet },
+    value: {
+      ts,
+      ms,
+      status,
+      error,
+      nextAttemptAt,
+      responseSnippet,
+      ...(responseHeaders ? { responseHeaders } : {}),
+    },
   };
 };

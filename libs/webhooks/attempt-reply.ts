@@ -1,4 +1,4 @@
-import { integer, milliseconds, named, nullable, text, type TypeOf } from '#libs/http/reply-schema.js';
+import { integer, milliseconds, named, nullable, oneOf, recordOf, text, type TypeOf } from '#libs/http/reply-schema.js';
 import { type AttemptDoc } from './read-models/attempts.projection.js';
 
 /** Attempt as in docs/reference/rest-api.md#deliveries-list. */
@@ -12,13 +12,19 @@ export const Delivery = named('Delivery', {
   error: nullable(text('What went wrong; null for a success')),
   next_attempt_at: nullable(milliseconds()),
   response: text("Start of the answer's body"),
+  response_headers: recordOf(text(), 'Of the answer, by name: the first 50 within 4 KB'),
   emit_id: text('Of the event: 27 characters, stable across retries'),
   event_id: text('`<epoch milliseconds>-<sequence>`'),
   emitter_id: text('The source'),
   event_name: text('Channel, empty for the default one'),
 });
 
-export const attemptReply = (doc: AttemptDoc): TypeOf<typeof Delivery> => ({
+/** See docs/reference/rest-api.md#webhook-test. */
+export const TestDelivery = named('TestDelivery', { ...Delivery.fields, test: oneOf([true], 'It is in no list') });
+
+type Attempted = Omit<AttemptDoc, 'id' | 'sort' | 'webhookId' | 'workspaceId'>;
+
+export const attemptReply = (doc: Attempted): TypeOf<typeof Delivery> => ({
   id: doc.deliveryId,
   ts: doc.ts,
   attempt: doc.attempt,
@@ -28,6 +34,7 @@ export const attemptReply = (doc: AttemptDoc): TypeOf<typeof Delivery> => ({
   error: doc.error,
   next_attempt_at: doc.nextAttemptAt,
   response: doc.responseSnippet,
+  response_headers: doc.responseHeaders ?? {},
   emit_id: doc.emitId,
   event_id: doc.eventId,
   emitter_id: doc.emitterId,

@@ -26,6 +26,7 @@ describe('deliveries', () => {
       error: 'status 503',
       next_attempt_at: 1_700_000_099_000,
       response: 'ok',
+      response_headers: { 'x-n': '1' },
       emit_id: 'emit-1',
       event_id: '1700000000000-1',
       emitter_id: 'dc_a',
@@ -46,6 +47,101 @@ describe('deliveries', () => {
     const { end_cursor } = (first.body as { page_info: { end_cursor: string } }).page_info;
     const second = await call('get', `/v1/webhooks/${id}/deliveries?limit=2&after=${end_cursor}`);
     expect(itemsOf(second).map((item) => item['id'])).toEqual(['dlv_127', 'dlv_126']);
+  });
+
+  // docs/reference/rest-api.md#deliveries-list
+  it('are chosen by outcome, status and time, in pages of their own', async () => {
+    const { call, create, recorded } = await world();
+    const { id } = await create();
+    await recorded(...[1, 2, 3, 4, 5].map((n) => attempt(id, n, n % 2 === 1 ? { status: 500 + n } : {})));
+    const idsOf = async (query: string) => {
+      const reply = await call('get', `/v1/webhooks/${id}/deliveries?${query}`);
+      const { page_info: info } = reply.body as { page_info: { total_count: number; end_cursor: string } };
+      return { ids: itemsOf(reply).map((item) => item['id']), total: info.total_count, end: info.end_cursor };
+    };
+    expect((await idsOf('outcome=retry')).ids).toEqual(['dlv_5', 'dlv_3', 'dlv_1']);
+    expect((await idsOf('status=503')).ids).toEqual(['dlv_3']);
+    expect((await idsOf('since=1700000002001&until=1700000004001')).ids).toEqual(['dlv_4', 'dlv_3', 'dlv_2']);
+    const first = await idsOf('outcome=retry&limit=2');
+    expect(first).toMatchObject({ ids: ['dlv_5', 'dlv_3'], total: 3 });
+    expect((await idsOf(`outcome=retry&limit=2&after=${first.end}`)).ids).toEqual(['dlv_1']);
+    expect((await idsOf(`outcome=retry&limit=1&before=${first.end}`)).ids).toEqual(['dlv_5']);
+    for (const [query, text] of [
+      ['outcome=failed', /outcome must be one of success, retry, final; got failed/],
+      ['status=700', /status must be a status from 100 to 599; got 700/],
+      ['since=yesterday', /since must be a time/],
+    ] as const) {
+      const reply = await call('get', `/v1/webhooks/${id}/deliveries?${query}`);
+      expect(errorOf(reply)).toMatchObject({ status: 400, code: 'invalid_parameter' });
+      expect(errorOf(reply).error).toMatch(text);
+    }
+  });
+
+  // docs/reference/rest-api.md#webhook-test
+  it('can be tested with one attempt, also while the webhook is inactive', async () => {
+    const { call, create, tests } = await world();
+    const { id } = await create();
+    await call('put', `/v1/webhooks/${id}?active=false`);
+    const reply = await call('post', `/v1/webhooks/${id}/test`).send({ payload: [1, { a: null }], event_name: 'x' });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      data: {
+        id: expect.stringMatching(/^dlv_/),
+        ts: 1_700_000_000_000,
+        attempt: 1,
+        outcome: 'final',
+        status: 503,
+        ms: 5,
+        error: 'status 503',
+        next_attempt_at: null,
+        response: 'away',
+        response_headers: { via: 'test' },
+        emit_id: expect.stringMatching(/^\w{27}$/),
+        event_id: expect.stringMatching(/^\d+-0$/),
+        emitter_id: 'o_1',
+        event_name: 'x',
+        test: true,
+      },
+    });
+    expect(tests).toMatchObject([{ webhook: id, emitter: 'o_1', channel: 'x', body: '[1,{"a":null}]' }]);
+    await call('post', `/v1/webhooks/${id}/test`);
+    expect(tests[1]).toMatchObject({ channel: '', body: '{"test":true}' });
+    expect(itemsOf(await call('get', `/v1/webhooks/${id}/deliveries`))).toEqual([]);
+    expect((await call('post', `/v1/webhooks/${id}/test`, 'other')).status).toBe(404);
+  });
+
+  // docs/reference/rest-api.md#delivery-get
+  it('are shown with their attempts and what is sent, without signatures', async () => {
+    const { call, create, recorded, payloads } = await world();
+    const { id } = await create();
+    await recorded(attempt(id, 1, { status: 503 }), attempt(id, 1, { attempt: 2 }), attempt(id, 2));
+    payloads.set('dc_a//1700000000000-1', '{"big":  3544790567247868102}');
+    const list = itemsOf(await call('get', `/v1/webhooks/${id}/deliveries`));
+    const reply = await call('get', `/v1/webhooks/${id}/deliveries/dlv_1`);
+    const masked = { 'webhook-signature': '********', 'x-pd-signature': '********' };
+    expect(reply.body).toEqual({
+      data: {
+        id: 'dlv_1',
+        emitter_id: 'dc_a',
+        event_id: '1700000000000-1',
+        emit_id: 'emit-1',
+        event_name: '',
+        attempts: [list[2], list[1]],
+        request: {
+          method: 'POST',
+          url: 'https://example.com/hook',
+          headers: { 'content-type': 'application/json', 'webhook-id': 'dlv_1', 'x-pd-attempt': '2', ...masked },
+        },
+        body: expect.anything(),
+      },
+    });
+    expect(reply.text).toContain('"body":{"big":  3544790567247868102}');
+    expect((await call('get', `/v1/webhooks/${id}/deliveries/dlv_2`)).body).toMatchObject({ data: { body: null } });
+    for (const unknown of ['dlv_3', 'nonsense']) {
+      const error = errorOf(await call('get', `/v1/webhooks/${id}/deliveries/${unknown}`));
+      expect(error).toMatchObject({ status: 404, code: 'delivery_not_found' });
+    }
+    expect((await call('get', `/v1/webhooks/${id}/deliveries/dlv_1`, 'other')).status).toBe(404);
   });
 
   // docs/reference/rest-api.md#redeliver

@@ -1,4 +1,5 @@
 /** Ports of this context, which the composition root implements. */
+import { type AttemptValue } from '#libs/stream-log/attempt-records.js';
 
 /** Topics of webhooks in the stream log. Both methods are idempotent. */
 export interface WebhookTopics {
@@ -21,6 +22,36 @@ export interface RetainedEvents {
   payloadOf(emitterId: string, channel: string, eventId: string): Promise<string | undefined>;
 }
 export const RETAINED_EVENTS = Symbol('RetainedEvents');
+
+/** An attempt as its receiver is told of it. */
+export interface AttemptIdentity {
+  readonly delivery: string;
+  readonly webhook: string;
+  readonly emitter: string;
+  readonly emit: string;
+  readonly channel: string;
+  readonly attempt: number;
+}
+
+/** Headers of the requests to webhooks. */
+export interface DeliveryRequests {
+  /** The headers of an attempt at a time in epoch milliseconds, without its signatures. */
+  headersOf(identity: AttemptIdentity, at: number): Readonly<Record<string, string>>;
+}
+export const DELIVERY_REQUESTS = Symbol('DeliveryRequests');
+
+/** An event that is sent to a webhook as a test. */
+export interface SentTest extends Omit<AttemptIdentity, 'attempt'> {
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Single attempts at webhooks, which no retry follows. */
+export interface TestAttempts {
+  /** Resolves with what came of it; undefined for a webhook that is not known any more. */
+  send(test: SentTest): Promise<Omit<AttemptValue, 'nextAttemptAt'> | undefined>;
+}
+export const TEST_ATTEMPTS = Symbol('TestAttempts');
 
 /** Addresses that the deliveries of this server may reach. */
 export interface DeliveryReach {

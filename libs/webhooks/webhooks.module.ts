@@ -13,6 +13,8 @@ import { CreateWebhookHandler } from './create-webhook/create-webhook.handler.js
 import { DeleteWebhookController } from './delete-webhook/delete-webhook.controller.js';
 import { DeleteWebhookHandler } from './delete-webhook/delete-webhook.handler.js';
 import { DisableWebhookHandler } from './disable-webhook/disable-webhook.handler.js';
+import { GetDeliveryController } from './get-delivery/get-delivery.controller.js';
+import { GetDeliveryHandler } from './get-delivery/get-delivery.query.js';
 import { GetWebhookController } from './get-webhook/get-webhook.controller.js';
 import { GetWebhookHandler } from './get-webhook/get-webhook.query.js';
 import { ListDeliveriesController } from './list-deliveries/list-deliveries.controller.js';
@@ -27,15 +29,21 @@ import { RedeliverDeliveryController } from './redeliver-delivery/redeliver-deli
 import { RedeliverDeliveryHandler } from './redeliver-delivery/redeliver-delivery.handler.js';
 import { RegenerateSigningKeyController } from './regenerate-signing-key/regenerate-signing-key.controller.js';
 import { RegenerateSigningKeyHandler } from './regenerate-signing-key/regenerate-signing-key.handler.js';
+import { TestWebhookController } from './test-webhook/test-webhook.controller.js';
+import { TestWebhookHandler } from './test-webhook/test-webhook.handler.js';
 import { UpdateWebhookController } from './update-webhook/update-webhook.controller.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.handler.js';
 import {
   DELIVERY_REACH,
+  DELIVERY_REQUESTS,
   type DeliveryReach,
+  type DeliveryRequests,
   RETAINED_EVENTS,
   type RetainedEvents,
   WAITING_DELIVERIES,
   type WaitingDeliveries,
+  TEST_ATTEMPTS,
+  type TestAttempts,
   WEBHOOK_TOPICS,
   type WebhookTopics,
 } from './ports.js';
@@ -53,6 +61,8 @@ export interface WebhooksPorts {
   readonly resourceLimits?: WebhookLimits;
   readonly reach: DeliveryReach;
   readonly waitingDeliveries: WaitingDeliveries;
+  readonly deliveryRequests: DeliveryRequests;
+  readonly testAttempts: TestAttempts;
 }
 
 @Module({
@@ -65,6 +75,8 @@ export interface WebhooksPorts {
     DeleteWebhookController,
     RegenerateSigningKeyController,
     ListDeliveriesController,
+    GetDeliveryController,
+    TestWebhookController,
     RedeliverDeliveryController,
     RedeliverDeliveriesController,
   ],
@@ -78,6 +90,8 @@ export interface WebhooksPorts {
     DisableWebhookHandler,
     RegenerateSigningKeyHandler,
     ListDeliveriesHandler,
+    GetDeliveryHandler,
+    TestWebhookHandler,
     RedeliverDeliveryHandler,
     RedeliverDeliveriesHandler,
   ],
@@ -96,6 +110,8 @@ export class WebhooksModule {
         { provide: WEBHOOK_TOPICS, useValue: ports.webhookTopics },
         { provide: WAITING_DELIVERIES, useValue: ports.waitingDeliveries },
         { provide: DELIVERY_REACH, useValue: ports.reach },
+        { provide: TEST_ATTEMPTS, useValue: ports.testAttempts },
+        { provide: DELIVERY_REQUESTS, useValue: ports.deliveryRequests },
         { provide: RETAINED_EVENTS, useValue: ports.retainedEvents },
         { provide: RESOURCE_LIMITS, useValue: ports.resourceLimits ?? WEBHOOK_LIMITS },
       ],

@@ -110,9 +110,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const path = { idOrSlug: source.id, id: workspace };
     await contract.expect(200, 'GET /v1/sources/{idOrSlug}', { path });
     await contract.expect(200, 'GET /v1/sources/{idOrSlug}/db', { path });
-    for (const route of ['users/me/sources', 'orgs/{id}/sources', 'workspaces/{id}/sources']) {
+    for (const route of ['users/me/sources', 'orgs/{id}/sources', 'workspaces/{id}/sources'])
       await contract.expect(200, `GET /v1/${route}`, { path });
-    }
     await contract.expect(200, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { kind: 'b' } } });
     await contract.expect(422, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { count: 9 } } });
     await contract.expect(200, 'GET /v1/sources/{id}/sse', { path: { id: source.id } });
@@ -221,8 +220,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const runId = runs.data[0]?.id ?? '';
     await contract.expect(200, 'GET /v1/sources/{id}/runs/{runId}', { path: { ...path, runId } });
     const one = { id: source.id, eventId: event?.id ?? '' };
-    await contract.expect(200, 'GET /v1/sources/{id}/events/{eventId}', { path: one });
-    await contract.expect(200, 'GET /v1/sources/{id}/events/{eventId}/payload', { path: one });
+    for (const part of ['', '/payload'])
+      await contract.expect(200, `GET /v1/sources/{id}/events/{eventId}${part}`, { path: one });
     await contract.expect(404, 'GET /v1/sources/{id}/events/{eventId}', { path: { ...one, eventId: '1-0' } });
     for (const list of ['workspaces', 'orgs'])
       await contract.expect(200, `GET /v1/${list}/{id}/event_summaries`, {
@@ -255,6 +254,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const failed = await eventually('a delivery has failed', () => deliveryWith('retry'));
     instance.receiver.behave(always(200));
     const again = { ...path, deliveryId: failed };
+    await contract.expect(200, 'POST /v1/webhooks/{id}/test', { path, body: { payload: [1] } });
+    await contract.expect(200, 'GET /v1/webhooks/{id}/deliveries/{deliveryId}', { path: again });
     await contract.expect(200, 'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver', { path: again });
     await eventually('a delivery has arrived', () => deliveryWith('success'));
     const many = { path, query: { outcome: 'success' } };
@@ -334,11 +335,9 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(200, 'GET /v1/limits');
     // docs/reference/rest-api.md#server
     await contract.expect(200, 'GET /v1/server');
-    await contract.expect(200, 'GET /v1/workspaces/{id}', { path: { id: workspace } });
+    for (const route of ['', '/projects', '/audit', '/audit/export'])
+      await contract.expect(200, `GET /v1/workspaces/{id}${route}`, { path: { id: workspace } });
     await contract.expect(200, 'GET /v1/orgs/{id}', { path: { id: workspace } });
-    await contract.expect(200, 'GET /v1/workspaces/{id}/projects', { path: { id: workspace } });
-    await contract.expect(200, 'GET /v1/workspaces/{id}/audit', { path: { id: workspace } });
-    await contract.expect(200, 'GET /v1/workspaces/{id}/audit/export', { path: { id: workspace } });
     for (const list of [
       'projects',
       'audit',

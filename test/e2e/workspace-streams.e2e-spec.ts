@@ -31,7 +31,7 @@ const until = (stream: EventSource, event: string, like: object): Promise<unknow
 // docs/reference/rest-api.md#stream-workspace
 describe('the stream of a workspace', () => {
   it('has events, log lines, errors, deliveries and changes as they happen', async () => {
-    const stream = await streamOf('?streams=events,logs,errors,deliveries,changes');
+    const stream = await streamOf('?streams=events,logs,errors,invocations,deliveries,changes');
     expect(stream.status).toBe(200);
     const code = `async run({ body }) { console.log('hi'); this.$emit(body.n); if (body.n > 1) throw new Error('two'); },`;
     const source = await instance.deploy(componentCode({ members: code, props: `http: '$.interface.http'` }));
@@ -45,6 +45,11 @@ describe('the stream of a workspace', () => {
     });
     await instance.post(source, { n: 2 });
     expect(await until(stream, 'errors', {})).toMatchObject({ event: { error: { message: 'two' } } });
+    const run = { source_id: source.id, kind: 'http', status: 'threw', ms: expect.any(Number), emits: 1 };
+    expect(await until(stream, 'invocations', { status: 'threw' })).toEqual({
+      ...run,
+      invocation_id: expect.stringMatching(/^inv_/),
+    });
     const attempt = await until(stream, 'deliveries', { webhook_id: webhook });
     const list = await api.call<{ data: object[] }>('GET', `/v1/webhooks/${webhook}/deliveries`);
     expect(list.body.data).toContainEqual({ ...(attempt as object), webhook_id: undefined });
@@ -54,7 +59,7 @@ describe('the stream of a workspace', () => {
 
   it('shows one source or webhook, and one channel', async () => {
     const [one, other] = [await instance.deploy(emitterCode()), await instance.deploy(relayCode())];
-    const [ofOne, named] = [await streamOf(`?emitter_id=${one.id}`), await streamOf('?event_name=named')];
+    const [ofOne, named] = [await streamOf(`?emitter_id=${one.id}&event_name=*`), await streamOf('?event_name=named')];
     await instance.post(other, { n: 0 });
     await instance.post(one, [[1], [2, { name: 'named' }]]);
     await Promise.all([ofOne.until(2), named.until(1)]);

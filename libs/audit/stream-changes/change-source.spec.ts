@@ -19,7 +19,7 @@ const decider = (category: string): Decider<string, Renamed, number> => ({
   evolve: (n) => n + 1,
 });
 const [thing, hidden] = [decider('thing'), decider('hidden')];
-const ASKED: Asked = { workspaceId: 'o_1', streams: new Set(['changes']), whole: false };
+const ASKED: Asked = { workspaceId: 'o_1', streams: new Set(['changes']), eventName: '', whole: false };
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

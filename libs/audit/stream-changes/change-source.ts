@@ -29,10 +29,10 @@ export const changeOf = (stream: string, type: string, revision: number) => ({
 });
 
 const shownChange = ({ headers, timestamp, value }: StoredRecord): Shown =>
-  shownRecord('changes', { at: timestamp, id: headers['position'] ?? '' }, value);
+  shownRecord('changes', { at: timestamp, id: headers['position'] ?? '' }, () => value);
 
 const shownDoc = ({ id, sort, stream, type, revision }: AuditDoc): Shown =>
-  shownRecord('changes', { at: timeIn(sort), id }, JSON.stringify(changeOf(stream, type, revision)));
+  shownRecord('changes', { at: timeIn(sort), id }, () => JSON.stringify(changeOf(stream, type, revision)));
 
 const timeIn = (sort: string): number => Number(sort.slice(0, sort.indexOf('-')));
 

@@ -37,9 +37,7 @@ interface LiveRuns {
 }
 
 const shownRun = (sourceId: string, { runId, kind, status, ms, emits, startedAt }: RunDoc): Shown =>
-  shownRecord(
-    NAME,
-    { at: runEndOf({ startedAt, ms }), id: `${sourceId}/${runId}` },
+  shownRecord(NAME, { at: runEndOf({ startedAt, ms }), id: `${sourceId}/${runId}` }, () =>
     JSON.stringify({ source_id: sourceId, invocation_id: runId, kind, status, ms, emits }),
   );
 

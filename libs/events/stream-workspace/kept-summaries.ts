@@ -51,27 +51,29 @@ export class KeptSummaries {
       const name = streamOf(doc.channel, asked);
       if (name === undefined) continue;
       if (!asked.whole || doc.payloadBytes === 0) {
-        yield shownSummary(name, { doc, event: doc.short, truncated: doc.payloadBytes > 0 });
+        yield shownSummary(name, doc, () => ({ doc, event: doc.short, truncated: doc.payloadBytes > 0 }));
         continue;
       }
       const text = await this.reads.run(reader.userId, () => this.readModels.text(eventSummaries, doc.id));
       // Without a text it was deleted after the page was read.
-      if (text !== undefined) yield shownSummary(name, { doc, event: text, truncated: false });
+      if (text !== undefined) yield shownSummary(name, doc, () => ({ doc, event: text, truncated: false }));
     }
   }
 
   /** Time from which on all events are kept, if one after `since` may be among those that were trimmed. */
   private async gapSince(asked: Asked, since: number, reader: KeptReader): Promise<number | undefined> {
     const groups = new Map<string, Group>();
+    const lists = new NewestOfLists(this.settings.retained);
     for await (const doc of this.docs(whereOf(asked), since, reader)) {
       if (streamOf(doc.channel, asked) === undefined) continue;
-      for (const group of this.groupsOf(doc)) count(groups, group, doc);
+      lists.add(doc);
+      count(groups, this.familyOf(doc), doc);
     }
     const { workspaceId } = asked;
     const all = { where: { workspaceId }, most: { count: Infinity, bytes: this.settings.workspaceBytes } };
     if (await this.isYoungerThan(all.where, since, reader))
       for await (const doc of this.docs(all.where, since, reader)) count(groups, all, doc);
-    let gap: number | undefined;
+    let gap = lists.gap();
     for (const { where, most, count: n, bytes, oldest } of groups.values()) {
       if (n < most.count && bytes < most.bytes / 2) continue;
       // What is older is trimmed first.
@@ -81,12 +83,9 @@ export class KeptSummaries {
     return gap;
   }
 
-  private groupsOf({ list, family }: EventDoc): readonly Pick<Group, 'where' | 'most'>[] {
+  private familyOf({ family }: EventDoc): Pick<Group, 'where' | 'most'> {
     const { retained, sourceBytes } = this.settings;
-    return [
-      { where: { list }, most: { count: retained, bytes: Infinity } },
-      { where: { family }, most: { count: CHANNELS_KEPT * retained, bytes: sourceBytes } },
-    ];
+    return { where: { family }, most: { count: CHANNELS_KEPT * retained, bytes: sourceBytes } };
   }
 
   private async isYoungerThan(where: PageWhere, since: number, reader: KeptReader): Promise<boolean> {
@@ -114,6 +113,33 @@ export class KeptSummaries {
   ): Promise<Page<EventDoc> | undefined> {
     return this.reads.run(userId, async () =>
       isOver() ? undefined : this.readModels.page<EventDoc>(eventSummaries, { ...query, withTotal: false }),
+    );
+  }
+}
+
+/**
+ * The times of the newest events of each channel. Of more than are kept at once, those between them and older ones may be
+ * left out while the older ones are still there.
+ */
+class NewestOfLists {
+  /** By list: the times of its last events, in a ring, and how many there were. */
+  private readonly lists = new Map<string, { readonly times: number[]; count: number }>();
+
+  constructor(private readonly kept: number) {}
+
+  /** @param doc newer than those before. */
+  add({ list, eventId }: EventDoc): void {
+    const known = this.lists.get(list) ?? { times: [], count: 0 };
+    known.times[known.count++ % this.kept] = epochMsOf(eventId);
+    this.lists.set(list, known);
+  }
+
+  /** Time from which on no list has lost any; undefined where none has as many as are kept. */
+  gap(): number | undefined {
+    const full = [...this.lists.values()].filter(({ count }) => count >= this.kept);
+    return full.reduce<number | undefined>(
+      (gap, { times, count }) => Math.max(gap ?? 0, times[count % this.kept] ?? 0),
+      undefined,
     );
   }
 }

@@ -23,9 +23,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { EMITTERS, type KnownEmitters, STREAM_SOURCES } from '../ports.js';
-import { RunSource } from '../source-runs/run-source.js';
-import { SummarySource } from './summary-source.js';
+import { EMITTERS, type KnownEmitters, STREAM_SOURCES, STREAMS_OF_EVENTS } from '../ports.js';
 
 const DEFAULT_STREAM = 'events';
 
@@ -38,11 +36,10 @@ export class StreamWorkspaceController {
     private readonly streams: EventStreams,
     @Inject(EMITTERS) private readonly emitters: KnownEmitters,
     @Inject(CLOCK) private readonly clock: Clock,
-    summaries: SummarySource,
-    runs: RunSource,
+    @Inject(STREAMS_OF_EVENTS) own: readonly StreamSource[],
     @Inject(STREAM_SOURCES) others: readonly StreamSource[],
   ) {
-    this.sources = [summaries, runs, ...others];
+    this.sources = [...own, ...others];
   }
 
   @Get(':id/sse')
@@ -60,7 +57,7 @@ export class StreamWorkspaceController {
       streams: 'Names of streams with commas between: events, logs, errors, invocations, deliveries, changes',
       emitter_id: 'Only what this source or workflow emits',
       webhook_id: 'Only the deliveries of this webhook',
-      event_name: 'Only events of this channel; `*` or none for every channel of components',
+      event_name: 'Channel of events, the default one without it; `*` for every channel of components',
       expand: 'event: without truncation',
       last_event_id: 'The last cursor that the reader has, as in the header Last-Event-ID',
       access_token: 'API key, for programs that cannot send headers',
@@ -93,13 +90,12 @@ export class StreamWorkspaceController {
     const [workspaceId = ''] = caller.workspaceIds;
     const emitterId = textOf(params, 'emitter_id') || undefined;
     const webhookId = textOf(params, 'webhook_id') || undefined;
-    const eventName = textOf(params, 'event_name');
     return {
       workspaceId,
       streams: this.streamsIn(params),
       ...(emitterId === undefined ? {} : { emitterId: this.emitter(emitterId, caller) }),
       ...(webhookId === undefined ? {} : { webhookId: this.webhook(webhookId, workspaceId) }),
-      ...(eventName === undefined ? {} : { eventName }),
+      eventName: textOf(params, 'event_name') ?? '',
       whole: isWhole(params),
     };
   }

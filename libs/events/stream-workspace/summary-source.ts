@@ -35,10 +35,11 @@ class LiveSummary {
   /** A channel has one stream, so `name` is the same at each call. */
   shown(name: string, isWhole: boolean): Shown {
     const { doc, text } = this;
-    if (isWhole) return (this.whole ??= shownSummary(name, { doc, event: text, truncated: false }));
-    if (this.short) return this.short;
-    const { text: event, truncated } = truncateJson(text, MAX_SHORT_BYTES);
-    return (this.short = shownSummary(name, { doc, event, truncated }));
+    if (isWhole) return (this.whole ??= shownSummary(name, doc, () => ({ doc, event: text, truncated: false })));
+    return (this.short ??= shownSummary(name, doc, () => {
+      const { text: event, truncated } = truncateJson(text, MAX_SHORT_BYTES);
+      return { doc, event, truncated };
+    }));
   }
 }
 

@@ -21,8 +21,8 @@ export interface AttemptDoc extends Doc, AttemptValue {
 }
 
 export const deliveryAttempts: CollectionSchema = {
-  name: 'webhooks.attempts.v1',
-  indexed: ['webhookId', 'deliveryId'],
+  name: 'webhooks.attempts.v2',
+  indexed: ['webhookId', 'deliveryId', 'workspaceId'],
   sort: 'sort',
 };
 

@@ -24,13 +24,11 @@ import {
   deliveryAttempts,
   RETAINED_ATTEMPTS,
 } from '../read-models/attempts.projection.js';
-import { type WebhookDoc, webhooksProjection } from '../read-models/webhooks.projection.js';
 
 /** Attempts that a stream that resumes shows at most, the newest. */
 const MOST_KEPT = 2_000;
 /** An attempt is kept by the time of its start, and recorded at its end. No webhook has more time. */
 const LONGEST_ATTEMPT_MS = 35_000;
-const PAGE = 100;
 /** Concurrent resumptions of the process and of one user. */
 const READS = 4;
 const READS_PER_USER = 2;
@@ -43,9 +41,7 @@ interface LiveAttempt {
 const endOf = ({ ts, ms }: AttemptDoc): number => Math.floor(ts + ms);
 
 const shownAttempt = (doc: AttemptDoc): Shown =>
-  shownRecord(
-    'deliveries',
-    { at: endOf(doc), id: doc.id },
+  shownRecord('deliveries', { at: endOf(doc), id: doc.id }, () =>
     JSON.stringify({ ...attemptReply(doc), webhook_id: doc.webhookId }),
   );
 
@@ -94,56 +90,31 @@ export class AttemptSource implements StreamSource {
   }
 
   private async read(asked: Asked, since: number, { isOver }: KeptReader): Promise<KeptRecords> {
-    let found: AttemptDoc[] = [];
-    let gap = 0;
-    for (const webhookId of asked.webhookId === undefined ? await this.webhooksOf(asked) : [asked.webhookId]) {
-      if (isOver()) break;
-      const docs = await this.attemptsOf(webhookId, since);
-      const oldest = docs.at(-1);
-      if (oldest && docs.length >= RETAINED_ATTEMPTS && !(await this.hasOlder(webhookId, since)))
-        gap = Math.max(gap, endOf(oldest));
-      found.push(...docs.filter((doc) => isAsked(asked, doc) && endOf(doc) >= since));
-      if (found.length <= MOST_KEPT) continue;
-      found = found.sort((a, b) => endOf(b) - endOf(a)).slice(0, MOST_KEPT);
-      gap = Math.max(gap, ...found.slice(-1).map(endOf));
-    }
-    found.sort((a, b) => endOf(a) - endOf(b));
-    return { ...(gap === 0 ? {} : { gap }), records: shownOf(found) };
-  }
-
-  /** Newest first. */
-  private async attemptsOf(webhookId: string, since: number): Promise<readonly AttemptDoc[]> {
+    if (isOver()) return { records: shownOf([]) };
+    const { workspaceId, webhookId } = asked;
     const { docs } = await this.readModels.page<AttemptDoc>(deliveryAttempts, {
-      where: { webhookId },
+      where: webhookId === undefined ? { workspaceId } : { webhookId },
       from: attemptSort(Math.max(0, since - LONGEST_ATTEMPT_MS), ''),
-      limit: 2 * RETAINED_ATTEMPTS,
+      limit: MOST_KEPT,
       withTotal: false,
     });
-    return docs;
-  }
-
-  /** What is older is removed first. */
-  private async hasOlder(webhookId: string, since: number): Promise<boolean> {
-    const query = { where: { webhookId }, to: attemptSort(Math.max(0, since), ''), limit: 1, withTotal: false };
-    return (await this.readModels.page(deliveryAttempts, query)).docs.length > 0;
-  }
-
-  private async webhooksOf({ workspaceId }: Asked): Promise<readonly string[]> {
-    const ids: string[] = [];
-    for (let after: string | undefined; ;) {
-      const query = {
-        where: { workspaceId },
-        limit: PAGE,
-        withTotal: false,
-        ...(after === undefined ? {} : { after }),
-      };
-      const { docs } = await this.readModels.page<WebhookDoc>(webhooksProjection.schema, query);
-      ids.push(...docs.map(({ id }) => id));
-      after = docs.at(-1)?.id;
-      if (docs.length < PAGE) return ids;
-    }
+    const gap = gapIn(docs);
+    const ended = docs.filter((doc) => isAsked(asked, doc) && endOf(doc) >= since).sort((a, b) => endOf(a) - endOf(b));
+    return { ...(gap === undefined ? {} : { gap }), records: shownOf(ended) };
   }
 }
+
+/** Of a webhook with as many attempts as are kept, those before the oldest of these may be gone. */
+const gapIn = (newestFirst: readonly AttemptDoc[]): number | undefined => {
+  const counts = new Map<string, number>();
+  const ends = newestFirst.length < MOST_KEPT ? [] : newestFirst.slice(-1).map(endOf);
+  for (const doc of newestFirst) {
+    const count = (counts.get(doc.webhookId) ?? 0) + 1;
+    counts.set(doc.webhookId, count);
+    if (count === RETAINED_ATTEMPTS) ends.push(endOf(doc));
+  }
+  return ends.length === 0 ? undefined : Math.max(...ends);
+};
 
 /** Encodes each when it is asked for. */
 async function* shownOf(docs: readonly AttemptDoc[]): AsyncGenerator<Shown> {

@@ -8,6 +8,7 @@ import { StreamProjector } from '#libs/stream-log/stream-projector.js';
 import { InMemoryStreamLog } from '#libs/stream-log/testing/in-memory-stream-log.js';
 import { perEmitterTopics } from '#libs/stream-log/topics.js';
 import { type Caller } from '#libs/http/callers.js';
+import { type DeliveryRequests, type SentTest, type TestAttempts } from '../ports.js';
 import { attemptsProjection, WebhookCleanUpReactor, webhooksContext, WebhooksModule } from '../index.js';
 
 export const topics = perEmitterTopics({ emitsAgeMs: 1, emitsBytes: 1 });
@@ -23,6 +24,26 @@ const caller = (userId: string, ...workspaceIds: string[]): Caller => ({
   workspaceIds,
   isWorkspace: (id) => ['o_1', 'o_2'].includes(id),
 });
+
+/** What came of each test. */
+const TESTED = {
+  ts: 1_700_000_000_000,
+  ms: 5,
+  status: 503,
+  error: 'status 503',
+  responseSnippet: 'away',
+  responseHeaders: { via: 'test' },
+};
+
+const testedBy = (tests: SentTest[]): TestAttempts => ({
+  send: async (test) => {
+    tests.push(test);
+    return TESTED;
+  },
+});
+const REQUESTS: DeliveryRequests = {
+  headersOf: ({ delivery, attempt: n }) => ({ 'webhook-id': delivery, 'x-pd-attempt': String(n) }),
+};
 
 /** The webhooks of a workspace over HTTP, with everything in memory. */
 export const world = async () => {
@@ -46,6 +67,7 @@ export const world = async () => {
   const { attempts } = made;
   if (!attempts) throw new Error('no reactors were asked for');
   await attempts.start();
+  const tests: SentTest[] = [];
   const payloads = new Map<string, string>();
   const payloadOf = async (...parts: string[]): Promise<string | undefined> => payloads.get(parts.join('/'));
   const waitingDeliveries = { of: async (ids: readonly string[]) => ids.map(() => 3) };
@@ -59,6 +81,8 @@ export const world = async () => {
         log,
         topics,
         reach,
+        testAttempts: testedBy(tests),
+        deliveryRequests: REQUESTS,
       }),
     ],
     http: plane.ports(),
@@ -79,7 +103,7 @@ export const world = async () => {
     const offsets = await log.publish(records);
     await attempts.waitApplied(topics.attempts(), offsets.at(-1) ?? 0, 5_000);
   };
-  return { log, plane, payloads, call, create, recorded };
+  return { log, plane, payloads, tests, call, create, recorded };
 };
 
 /** The record of an attempt: the delivery `n` of a webhook. */
@@ -111,6 +135,7 @@ export const attempt = (
       error: status === 200 ? null : `status ${status}`,
       nextAttemptAt: status === 200 ? null : 1_700_000_099_000,
       responseSnippet: 'ok',
+      responseHeaders: { 'x-n': String(n) },
     }),
   };
 };
