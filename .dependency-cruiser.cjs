@@ -284,7 +284,10 @@ module.exports = {
       name: 'commands-of-authors-know-the-api-only',
       severity: 'error',
       from: { path: '^apps/cli/src/author/', pathNot: tests },
-      to: { path: '^(dist/)?libs/', pathNot: '^(dist/)?libs/(component-files/|kernel/|hosting/version\\.)' },
+      to: {
+        path: '^(dist/)?libs/',
+        pathNot: '^(dist/)?libs/(async/|component-files/|delivery/signing\\.|kernel/|hosting/version\\.)',
+      },
     },
     {
       name: 'the-sdk-of-tools-is-loaded-by-the-first-request',

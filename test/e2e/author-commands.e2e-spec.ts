@@ -182,12 +182,13 @@ describe('sluice run', () => {
   it('36: prints what the run logged, and ends with 1 when it failed', async () => {
     const code = `export default { name: 'hello', version: '0.0.1', run(event) {
       console.log('Hello, ' + event.body.name + '!');
+      this.$emit({ id: 7 }, { summary: 'Seven', name: 'greeted' });
       if (event.body.name === 'Eve') throw new Error('not Eve');
     } };`;
     await instance.deploy(code, {}, 'hello');
     const greeted = await sluice('run', 'hello', '--event', '{"body":{"name":"Ada"}}');
     expect(greeted).toMatchObject({ status: 0, stderr: '' });
-    expect(greeted.stdout).toContain('Hello, Ada!');
+    expect(greeted.stdout).toMatch(/Hello, Ada!\nemit {2}greeted {2}Seven {2}\{"id":7\}\nok {2}\d+ ms\n$/);
     const failed = await sluice('run', 'hello', '--event', '{"body":{"name":"Eve"}}');
     expect(failed.status).toBe(1);
     expect(failed.stdout).toContain('Error not Eve');

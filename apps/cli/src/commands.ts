@@ -129,6 +129,12 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/members.js')).registerMembers,
   },
   {
+    name: 'replay',
+    group: 'Use',
+    summary: 'Sends kept events to a listener again',
+    load: async () => (await import('./author/replay.js')).registerReplay,
+  },
+  {
     name: 'run',
     group: 'Use',
     summary: 'Runs a source once',
@@ -179,7 +185,7 @@ const AUTHORS: readonly CommandEntry[] = [
   {
     name: 'webhooks',
     group: 'Use',
-    summary: 'Makes, changes and deletes webhooks',
+    summary: 'Manages webhooks, and what they were sent',
     load: async () => (await import('./author/webhooks.js')).registerWebhooks,
   },
   {

@@ -4,7 +4,6 @@ import { contextOf, type Context } from './context.js';
 import { addGlobals, globalsOf } from './globals.js';
 import { isFields, jsonLine } from './json.js';
 import { harmless, harmlessJson, type Line, printed } from './text.js';
-import { INTERRUPTED } from './print-failure.js';
 
 /** What a command found or did. */
 export interface Told {
@@ -18,6 +17,8 @@ export interface Told {
   readonly hints?: readonly string[];
   /** Printed as it is, in place of all else. */
   readonly raw?: string;
+  /** Set when everything was printed as it came. */
+  readonly streamed?: true;
   readonly exit?: Outcome['exit'];
 }
 
@@ -26,16 +27,17 @@ type Act<Options> = (context: Context, args: readonly string[], options: Options
 /** Makes a command one of authors: with the options of every command, and with output and exits by one rule. */
 export const authorCommand = <Options = object>(command: Command, act: Act<Options>): Command =>
   addGlobals(command).action(async (...given: unknown[]) => {
-    process.once('SIGINT', () => process.exit(INTERRUPTED));
+    const context = contextOf(globalsOf(command));
+    process.once('SIGINT', () => process.exit(context.interrupted.exit));
     // Commander adds the options and the command to the arguments.
     const args = given.slice(0, -2).flat() as readonly string[];
-    const context = contextOf(globalsOf(command));
     print(context, await act(context, args, command.opts() as Options));
   });
 
 const print = ({ globals, look, io }: Context, told: Told): void => {
-  const { data, pageInfo, warnings = [], lines, hints = [], raw, exit = 0 } = told;
+  const { data, pageInfo, warnings = [], lines, hints = [], raw, streamed = false, exit = 0 } = told;
   process.exitCode = exit;
+  if (streamed) return;
   if (raw !== undefined) {
     io.raw(look.columns === undefined ? raw : `${harmlessJson(raw)}\n`);
     return;

@@ -1,6 +1,7 @@
 import { type Given, givenHere } from '../workflows/server.js';
 import { type Globals } from './globals.js';
 import { profilesFile, type Profiles, readProfiles, writeProfiles } from './profiles.js';
+import { INTERRUPTED } from './print-failure.js';
 import { mayAsk, type Prompts, terminalPrompts } from './prompts.js';
 import { openSession, type Session } from './session.js';
 import { type Look } from './text.js';
@@ -13,6 +14,8 @@ export interface Io {
   raw(text: string): void;
   /** Prints a line of anything else. */
   err(line: string): void;
+  /** Replaces the last line of progress on a terminal; empty to remove it. */
+  progress(line: string): void;
   /** Reads all of standard input, which must not be a terminal. */
   input(): Promise<string>;
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
@@ -33,6 +36,8 @@ export interface Context {
     read(): Profiles;
     write(profiles: Profiles): void;
   };
+  /** Exit after Ctrl-C, which a command that goes on until then sets to 0. */
+  readonly interrupted: { exit: number };
   /** The server of the command, chosen once. Rejects with CommandFailure. */
   session(): Promise<Session>;
 }
@@ -49,6 +54,7 @@ export const contextOf = (globals: Globals, io: Io = processIo()): Context => {
       read: () => readProfiles(file, (text) => io.err(text)),
       write: (profiles) => writeProfiles(file, profiles),
     },
+    interrupted: { exit: INTERRUPTED },
     session: () => (session ??= openSession(context)),
   };
   return context;
@@ -71,6 +77,7 @@ const processIo = (): Io => ({
   out: (line) => void process.stdout.write(`${line}\n`),
   raw: (text) => void process.stdout.write(text),
   err: (line) => void process.stderr.write(`${line}\n`),
+  progress: (line) => void process.stderr.write(`\r\u001b[K${line}`),
   input: async () => {
     const chunks: Buffer[] = [];
     let bytes = 0;

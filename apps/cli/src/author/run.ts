@@ -3,9 +3,10 @@ import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { jsonArgument } from './json-argument.js';
-import { fieldText, isFields } from './json.js';
+import { type Fields, fieldText, isFields, jsonLine, textOf } from './json.js';
 import { isError, observationLine } from './observations.js';
 import { sourceNamed } from './sources.js';
+import { type Line } from './text.js';
 
 interface Options {
   readonly event?: string;
@@ -18,7 +19,9 @@ export const registerRun = (program: Command): void => {
   authorCommand<Options>(
     program
       .command('run')
-      .description('Runs an active source once, and prints what it logged. Ends with 1 when the run failed.')
+      .description(
+        'Runs an active source once, and prints what it logged and emitted. Ends with 1 when the run failed.',
+      )
       .argument('<source>', 'id or name')
       .option('--event <json>', 'what run receives: JSON, @FILE, or - for standard input')
       .option('--sample', 'emit the sample event of the component instead')
@@ -45,7 +48,25 @@ const run = async (
   const fields = isFields(data) ? data : {};
   if (!wait) return { data, lines: [`run ${fieldText(data, 'id')} is queued`] };
   const observations = Array.isArray(fields['observations']) ? fields['observations'].filter(isFields) : [];
-  const failed = observations.some(isError);
+  const emits = Array.isArray(fields['emits']) ? fields['emits'].filter(isFields) : [];
+  const failed = observations.some(isError) || (typeof fields['status'] === 'string' && fields['status'] !== 'ok');
   const hints = fields['ended'] === true ? [] : ['the run has not ended yet; it goes on'];
-  return { data, lines: observations.map(observationLine), hints, exit: failed ? 1 : 0 };
+  return {
+    data,
+    lines: [...observations.map(observationLine), ...emits.map(emitLine), ...endLines(fields)],
+    hints,
+    exit: failed ? 1 : 0,
+  };
 };
+
+const emitLine = ({ event_name: name, event, summary, dropped }: Fields): Line => [
+  { text: 'emit', as: 'strong' },
+  ...[textOf(name), textOf(summary)].flatMap((part) => (part === '' ? [] : ['  ', part])),
+  '  ',
+  jsonLine(event),
+  ...(dropped === 'dedupe' ? ['  ', { text: 'dropped: dedupe', as: 'warn' as const }] : []),
+];
+
+/** A server of another version does not tell. */
+const endLines = ({ status, ms }: Fields): readonly Line[] =>
+  typeof status === 'string' ? [[{ text: status, as: status === 'ok' ? 'good' : 'bad' }, `  ${textOf(ms)} ms`]] : [];

@@ -1,4 +1,4 @@
-import { ask, type Asked, askForText } from '../workflows/api.js';
+import { ask, type Asked, askForStream, askForText } from '../workflows/api.js';
 import { CommandFailure } from '../workflows/failure.js';
 import { chooseServer, notConfirmed, type Server } from '../workflows/server.js';
 import { type Context } from './context.js';
@@ -30,6 +30,17 @@ export class Session {
     const workspace = await this.namedWorkspace();
     const path = workspace === null ? asked.path : withQuery(asked.path, { workspace_id: workspace });
     return askForText(this.server, { ...asked, path });
+  }
+
+  /** Opens a stream of a workspace, after the cursor. Resolves once the server sends. Rejects with CommandFailure. */
+  async stream(
+    workspaceId: string,
+    query: Readonly<Record<string, string | undefined>>,
+    cursor: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const path = withQuery(`/v1/workspaces/${workspaceId}/sse`, query);
+    return askForStream(this.server, path, cursor === undefined ? {} : { 'last-event-id': cursor }, signal);
   }
 
   /** The user of the key. Asked once. */

@@ -3,6 +3,7 @@ import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { confirmed } from './confirm.js';
 import { type Context } from './context.js';
+import { registerDeliveries } from './deliveries.js';
 import { fieldText } from './json.js';
 import { knownWebhook } from './names.js';
 
@@ -14,7 +15,9 @@ interface Options {
 }
 
 export const registerWebhooks = (program: Command): void => {
-  const webhooks = program.command('webhooks').description('Makes, changes and deletes webhooks.');
+  const webhooks = program
+    .command('webhooks')
+    .description('Makes, changes and deletes webhooks, and tells what they were sent.');
   authorCommand<Options>(
     withRules(webhooks.command('create').description('Makes a webhook, and prints its signing key this once.'))
       .argument('<url>', 'where events are sent')
@@ -35,6 +38,7 @@ export const registerWebhooks = (program: Command): void => {
       .argument('<webhook>', 'id or name'),
     remove,
   );
+  registerDeliveries(webhooks);
 };
 
 const withRules = (command: Command): Command =>

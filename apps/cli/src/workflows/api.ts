@@ -48,6 +48,34 @@ export const askForText = async (server: Server, asked: Asked, pauseMs: Pause = 
   }
 };
 
+/**
+ * Opens a stream of the server. Resolves with its body once the server has begun to answer. Rejects with CommandFailure,
+ * without another try.
+ */
+export const askForStream = async (
+  server: Server,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> => {
+  const { url, apiKey, tell } = server;
+  let response: Response;
+  try {
+    response = await fetch(`${url}${path}`, {
+      headers: { ...headers, authorization: `Bearer ${apiKey}`, 'user-agent': `sluice-cli/${version()}` },
+      redirect: 'manual',
+      signal,
+    });
+  } catch (error) {
+    throw unreachable(url, reasonOf(error));
+  }
+  const { status, body } = response;
+  tell?.(`GET ${url}${path}: ${status}, request ${response.headers.get('x-request-id') ?? 'without id'}`);
+  if (status === 200 && body !== null) return body as ReadableStream<Uint8Array>;
+  const text = await textOf(response).catch(() => undefined);
+  throw refusal(url, status, text === undefined ? undefined : jsonIn(text));
+};
+
 type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryMs?: number }
   /** No whole answer came, and another try may get one. */

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { Semaphore } from '#libs/async/semaphore.js';
+import { parseSigningKey, signedHeaders } from '#libs/delivery/signing.js';
+import { version } from '#libs/hosting/version.js';
+import { messageOf } from '#libs/kernel/error-message.js';
+import { wrongUsage } from '../../workflows/failure.js';
+import { exactLine, type Fields, fieldText, isFields } from '../json.js';
+
+const AT_ONCE = 10;
+const TIMEOUT_MS = 30_000;
+const KEY_BYTES = 24;
+/** Stands for the id of a webhook. */
+const WEBHOOK = 'sluice-forward';
+
+/** Posts events to an address, as a webhook does, once each. */
+export class Forward {
+  /** Signs what is sent. */
+  readonly key = `whsec_${randomBytes(KEY_BYTES).toString('base64')}`;
+  private readonly slots = new Semaphore(AT_ONCE);
+
+  /** @param tell one line for each event. */
+  constructor(
+    private readonly url: string,
+    private readonly tell: (text: string) => void,
+  ) {}
+
+  /** Resolves once there is room for another, so that events wait in the stream and not here. */
+  async send(event: Fields): Promise<void> {
+    await this.slots.acquire('');
+    void this.post(event).finally(() => this.slots.release(''));
+  }
+
+  /** Resolves when all have been answered. */
+  async idle(): Promise<void> {
+    for (let n = 0; n < AT_ONCE; n++) await this.slots.acquire('');
+    for (let n = 0; n < AT_ONCE; n++) this.slots.release('');
+  }
+
+  /** Never rejects. */
+  private async post({ id, event, metadata }: Fields): Promise<void> {
+    const startedAt = performance.now();
+    const body = Buffer.from(exactLine(event));
+    const emit = fieldText(metadata, 'emit_id');
+    const emitter = fieldText(metadata, 'emitter_id');
+    const channel = fieldText(metadata, 'name');
+    const identity = {
+      delivery: `fwd_${emit}`,
+      webhook: WEBHOOK,
+      emitter,
+      emit,
+      channel,
+      attempt: 1,
+      replay: undefined,
+    };
+    const signed = signedHeaders([parseSigningKey(this.key)], identity, Date.now(), body);
+    const headers = new Headers({ 'content-type': 'application/json', 'user-agent': `sluice-cli/${version()}` });
+    for (let n = 0; n < signed.length; n += 2) headers.set(signed[n] ?? '', signed[n + 1] ?? '');
+    const result = await this.answered(headers, body);
+    this.tell(`forwarded ${String(id)}: ${result}, ${Math.round(performance.now() - startedAt)} ms`);
+  }
+
+  private async answered(headers: Headers, body: Buffer): Promise<string> {
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const init = { method: 'POST', headers, body: new Uint8Array(body), redirect: 'manual', signal } as const;
+      const response = await fetch(this.url, init);
+      await response.body?.cancel();
+      return String(response.status);
+    } catch (error) {
+      const cause = error instanceof Error && isFields(error.cause) ? error.cause : {};
+      return fieldText(cause, 'code') || messageOf(error);
+    }
+  }
+}
+
+/** Throws CommandFailure for what is no address to forward to. */
+export const forwardTo = (given: string): string => {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href;
+  throw wrongUsage(`--forward must be an http or https address; got ${JSON.stringify(given.slice(0, 200))}`);
+};
