@@ -174,6 +174,19 @@ describe('sluice deploy', () => {
     expect(action.stderr).toMatch(/^sluice: Act \(sc_\w+\) is an action, and only sources can be deployed\n$/);
   }, 60_000);
 
+  it('deletes a component that no source uses, after a question or with --yes', async () => {
+    write('gone.mjs', componentCode({ name: 'Gone', key: 'gone-x', members: 'run() {},' }));
+    const { id } = await dataOf('publish', 'gone.mjs');
+    expect(await sluice('unpublish', 'gone-x')).toMatchObject({ status: 2, stdout: '' });
+    const source = await dataOf('deploy', 'gone-x');
+    const used = await sluice('unpublish', 'gone-x', '--yes', '--json');
+    expect(used).toMatchObject({ status: 5, stdout: '' });
+    expect(JSON.parse(used.stderr)).toMatchObject({ code: 'component_in_use' });
+    await dataOf('delete', String(source['id']), '--yes');
+    expect(await dataOf('unpublish', 'component', 'gone-x', '--yes')).toEqual({ id, deleted: true });
+    expect(await sluice('unpublish', 'gone-x', '--yes')).toMatchObject({ status: 4, stdout: '' });
+  }, 60_000);
+
   it('names accounts by id and by name', async () => {
     const made = await api.expect<{ data: { id: string } }>(200, 'POST', '/v1/accounts', {
       body: { app: 'shop_x', name: 'Mine', credentials: { token: 'x' } },

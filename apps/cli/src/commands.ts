@@ -21,6 +21,12 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/deploy.js')).registerDeploy,
   },
   {
+    name: 'dev',
+    group: 'Develop',
+    summary: 'Deploys a file at each save, and shows what happens',
+    load: async () => (await import('./author/dev/index.js')).registerDev,
+  },
+  {
     name: 'init',
     group: 'Develop',
     summary: 'Writes a new component with a test',

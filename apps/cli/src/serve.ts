@@ -14,17 +14,20 @@ export const registerServe = (program: Command): void => {
     .action(serve);
 };
 
-/** The heap of Node is an option of its start, so the server is a process of its own. */
 const serve = async (): Promise<void> => {
-  const given = process.env['SLUICE_HEAP_MB']?.trim() ?? '';
-  // The server refuses what is no number, with the name of the setting.
-  const heapMb = /^\d{1,6}$/.test(given) ? given : NPM_START_HEAP_MB;
-  const main = fileURLToPath(new URL('../../standalone/src/main.js', import.meta.url));
-  const flags = ['--enable-source-maps', '--max-semi-space-size=32', `--max-old-space-size=${heapMb}`];
-  const server = spawn(process.execPath, [...flags, main], { stdio: 'inherit' });
+  const server = spawn(process.execPath, serverArguments(process.env), { stdio: 'inherit' });
   // A terminal sends Ctrl-C to both.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void server.kill(signal));
   const [code] = (await once(server, 'close')) as [number | null];
   process.exitCode = code ?? 1;
+};
+
+/** Arguments of Node. The heap of Node is an option of its start, so the server is a process of its own. */
+export const serverArguments = (env: NodeJS.ProcessEnv): readonly string[] => {
+  const given = env['SLUICE_HEAP_MB']?.trim() ?? '';
+  // The server refuses what is no number, with the name of the setting.
+  const heapMb = /^\d{1,6}$/.test(given) ? given : NPM_START_HEAP_MB;
+  const main = fileURLToPath(new URL('../../standalone/src/main.js', import.meta.url));
+  return ['--enable-source-maps', '--max-semi-space-size=32', `--max-old-space-size=${heapMb}`, main];
 };

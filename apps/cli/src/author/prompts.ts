@@ -9,6 +9,8 @@ export interface Prompts {
   /** No, unless the person says yes. */
   confirm(message: string): Promise<boolean>;
   choose(message: string, choices: readonly Choice[]): Promise<string>;
+  /** A longer text, in the editor of the person. */
+  edit(message: string, initial: string): Promise<string>;
   /** Several of the choices, or none. */
   check(message: string, choices: readonly Choice[]): Promise<readonly string[]>;
   /** One of the choices that `find` resolves with for what is typed, which may be given up for the next letter. */
@@ -43,6 +45,8 @@ export const terminalPrompts = (): Prompts => {
         confirm({ message, default: false, theme: { style: { defaultAnswer: (text: string) => `[${text}]` } } }, shown),
       ),
     choose: (message, choices) => asked(({ select }) => select({ message, choices: [...choices] }, shown)),
+    edit: (message, initial) =>
+      asked(({ editor }) => editor({ message, default: initial, postfix: '.json', waitForUserInput: false }, shown)),
     check: (message, choices) => asked(({ checkbox }) => checkbox({ message, choices: [...choices] }, shown)),
     search: (message, find) =>
       asked(({ search }) => search({ message, source: (typed = '', { signal }) => find(typed, signal) }, shown)),

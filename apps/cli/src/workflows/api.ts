@@ -203,20 +203,23 @@ const refusal = (url: string, status: number, body: unknown): CommandFailure => 
     status,
     message: error,
     details: found,
-    ...(code === 'hook_failed' ? ofHook(body, found) : {}),
+    ...(OBSERVED.has(code) ? observed(body, found) : {}),
   });
 };
 
-/** The `error` of this answer is a fixed text for clients of the original (docs/reference/errors.md#hook-failed). */
-const ofHook = (body: unknown, details: object): Pick<CommandFailure, 'message' | 'details' | 'lines'> => {
-  const listed = field(body, 'observations');
+/** What a hook or an action did before it failed, beside the details (docs/reference/errors.md#hook-failed). */
+const observed = (body: unknown, details: object): Pick<CommandFailure, 'message' | 'details' | 'lines'> => {
+  const listed = field(body, 'observations') ?? field(body, 'os');
   const observations = Array.isArray(listed) ? listed.filter(isFields) : [];
   return {
-    message: fieldText(details, 'message'),
+    // The `error` for a hook is a fixed text for clients of the original.
+    message: fieldText(details, 'message') || fieldText(body, 'error'),
     details: { ...details, observations },
     lines: observations.map(observationText),
   };
 };
+
+const OBSERVED: ReadonlySet<string> = new Set(['hook_failed', 'action_failed']);
 
 /** A component, a prop or a definition is refused, with 400. */
 const REFUSED_CODES: ReadonlySet<string> = new Set([

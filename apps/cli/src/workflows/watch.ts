@@ -15,15 +15,28 @@ export interface Watching {
 }
 
 /** Exits of failures that pass by themselves: no server, and a server that refuses for now. */
-const PASSING: readonly Outcome['exit'][] = [7, 8];
+export const PASSING: readonly Outcome['exit'][] = [7, 8];
+
+/** Acts on the changes of a folder. Resolves when the signal comes, after an act that had begun. */
+export const actOnChanges = (dir: string, act: () => Promise<Outcome>, watching: Watching): Promise<void> => {
+  const listen = (changed: () => void): (() => Promise<void>) => {
+    const watcher = watch(dir, { ignoreInitial: true, followSymlinks: false, ignored: isOfNoWorkflow(dir) });
+    watcher.on('all', changed).on('error', changed);
+    return () => watcher.close();
+  };
+  return actAfterChanges(listen, async () => (await act()).exit, watching);
+};
+
+/** Starts to tell changes. Returns what ends it. */
+type Listen = (changed: () => void) => () => Promise<void>;
 
 /**
- * Acts at once and then after each change of the folder, never twice at a time. What failed for want of a server is tried
- * again without a change. Resolves when the signal comes, after an act that had begun.
+ * Acts at once and then after each change, never twice at a time. What failed for want of a server, as the exit tells, is
+ * tried again without a change. Resolves when the signal comes, after an act that had begun.
  */
-export const actOnChanges = async (
-  dir: string,
-  act: () => Promise<Outcome>,
+export const actAfterChanges = async (
+  listen: Listen,
+  act: () => Promise<Outcome['exit']>,
   { signal, calmMs = 200, againMs = 2_000 }: Watching,
 ): Promise<void> => {
   let changes = 1;
@@ -32,8 +45,7 @@ export const actOnChanges = async (
     changes++;
     wake();
   };
-  const watcher = watch(dir, { ignoreInitial: true, followSymlinks: false, ignored: isOfNoWorkflow(dir) });
-  watcher.on('all', changed).on('error', changed);
+  const close = listen(changed);
   signal.addEventListener('abort', changed);
   try {
     let seen = 0;
@@ -44,12 +56,11 @@ export const actOnChanges = async (
         await pause(calmMs);
       }
       if (signal.aborted) return;
-      const { exit } = await act();
-      if (PASSING.includes(exit)) setTimeout(changed, againMs).unref();
+      if (PASSING.includes(await act())) setTimeout(changed, againMs).unref();
     }
   } finally {
     signal.removeEventListener('abort', changed);
-    await watcher.close();
+    await close();
   }
 };
 

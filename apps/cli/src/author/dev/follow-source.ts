@@ -1,0 +1,137 @@
+import { CommandFailure } from '../../workflows/failure.js';
+import { deployComponent, deployed, endpointsOf, placeLines } from '../deployment.js';
+import { saveFiles } from '../components.js';
+import { type FilesOfComponent } from '../files-of-component.js';
+import { fieldText } from '../json.js';
+import { type Source, sourceIn, sourceNamed } from '../sources.js';
+import { type Line } from '../text.js';
+import { DevSource, removeComponent } from './dev-source.js';
+import { type DevState } from './dev-state.js';
+import { type Followed, onEachSave } from './followed.js';
+import { type DevOptions } from './index.js';
+import { Keys } from './keys.js';
+import { keysOf } from './keys-of-source.js';
+import { Runs } from './runs.js';
+
+export interface FollowedSource extends Followed {
+  readonly options: DevOptions;
+  /** As the state names it. */
+  readonly server: string;
+  readonly state: DevState;
+  /** Path of the file in its project. */
+  readonly name: string;
+  /** Sent at the start and after each save, as JSON. */
+  readonly events: readonly string[];
+  /** Ends the session. */
+  readonly interrupt: () => void;
+}
+
+/** Deploys a file as a source, and gives it each save. The source is stopped at the end, unless it shall stay active. */
+export const followSource = async (followed: FollowedSource): Promise<void> => {
+  const { context, session, options, server, state, name } = followed;
+  const former = await formerSource(followed);
+  const attached = await deployComponent({ ...followed, command: 'dev', former, active: true });
+  const { source, warnings } = deployed(attached, followed.component);
+  state.keep(server, name, source.id);
+  if (former !== undefined && fieldText(former.fields, 'component_id') !== followed.component.id)
+    await removeComponent(session, fieldText(former.fields, 'component_id'));
+  const current = new DevSource(session, source.id, followed.component.id, followed.files);
+  const runs = new Runs(session, followed.report, source.id);
+  const keys = context.prompts && new Keys(context, keysOf(followed, context.prompts, current), followed.interrupt);
+  try {
+    await runs.begin();
+    tellReady(followed, source, warnings);
+    keys?.open();
+    await sendAll(followed, current);
+    const told = runs.follow(followed.signal);
+    await Promise.all([told, onEachSave(followed, (files) => update(followed, current, files))]);
+  } finally {
+    keys?.close();
+    await end(followed, current);
+  }
+  if (options.rm === true) context.io.err(`${source.name} (${source.id}) is deleted`);
+};
+
+/** The source to attach to: the named one, or that of the last session, if it is still there. */
+const formerSource = async ({ session, options, state, server, name }: FollowedSource): Promise<Source | undefined> => {
+  if (options.source !== undefined) return sourceNamed(session, options.source);
+  const id = state.sourceOf(server, name);
+  if (id === undefined) return undefined;
+  try {
+    const { data } = await session.request({ method: 'GET', path: `/v1/sources/${id}` });
+    return sourceIn(data);
+  } catch (error) {
+    if (error instanceof CommandFailure && error.exit === 4) return undefined;
+    throw error;
+  }
+};
+
+const tellReady = (
+  { context, session, report, server }: FollowedSource,
+  source: Source,
+  warnings: readonly unknown[],
+): void => {
+  const { id, name } = source;
+  const [url = null, ...others] = endpointsOf(source);
+  const where = server === 'own' ? `its own server at ${session.server.url}` : session.server.url;
+  const lines: readonly Line[] = [
+    [{ text: name, as: 'strong' }, ` (${id}) on ${where}`],
+    ...placeLines(source, context.look),
+    `Each save is deployed. Ctrl-C ends${context.prompts === undefined ? '' : ', ? tells the keys'}.`,
+  ];
+  report.tell(
+    'ready',
+    { source_id: id, name, url, urls: url === null ? [] : [url, ...others], server: session.server.url },
+    lines,
+  );
+  for (const warning of warnings) report.tell('warning', { warning }, [`warning: ${fieldText(warning, 'message')}`]);
+};
+
+const update = async (followed: FollowedSource, current: DevSource, files: FilesOfComponent): Promise<void> => {
+  const startedAt = performance.now();
+  try {
+    const source = await current.update(files);
+    if (source === undefined) return;
+    const ms = Math.round(performance.now() - startedAt);
+    const component = fieldText(source, 'component_id');
+    followed.report.tell('updated', { source_id: current.id, component_id: component, ms }, [
+      [{ text: 'updated', as: 'good' }, ` in ${ms} ms`],
+    ]);
+    await current.removeFormer();
+    await sendAll(followed, current);
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.code !== 'missing_prop' || followed.context.prompts === undefined)
+      throw error;
+    await askedFor(followed, current, files);
+  }
+};
+
+/** The new code has a prop that needs a value. */
+const askedFor = async (followed: FollowedSource, current: DevSource, files: FilesOfComponent): Promise<void> => {
+  const { session } = followed;
+  const component = await saveFiles(session, files);
+  const { data } = await session.request({ method: 'GET', path: `/v1/sources/${current.id}` });
+  const former = sourceIn(data);
+  await deployComponent({ ...followed, own: {}, component, command: 'dev', former, active: true });
+  followed.report.tell('updated', { source_id: current.id, component_id: component.id }, ['updated']);
+  current.given(files, component.id);
+  await current.removeFormer();
+};
+
+/** Sends the events of `--event`, in their order. */
+const sendAll = async ({ events }: FollowedSource, current: DevSource): Promise<void> => {
+  for (const event of events) await current.run(event);
+};
+
+const end = async ({ options, server, state, name, context }: FollowedSource, current: DevSource): Promise<void> => {
+  if (options.keep === true) return;
+  try {
+    if (options.rm === true) {
+      await current.remove();
+      state.keep(server, name, undefined);
+    } else await current.stop();
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    context.io.err(`warning: ${current.id} could not be stopped: ${error.message}`);
+  }
+};

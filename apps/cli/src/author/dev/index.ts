@@ -1,0 +1,88 @@
+import path from 'node:path';
+import { type Command } from 'commander';
+import { wrongUsage } from '../../workflows/failure.js';
+import { authorCommand, type Told } from '../command.js';
+import { saveFiles } from '../components.js';
+import { type Context } from '../context.js';
+import { type DeploymentOptions, ownProps, withDeploymentOptions } from '../deployment.js';
+import { filesOfComponent, projectOf } from '../files-of-component.js';
+import { DevState } from './dev-state.js';
+import { eventsOf } from './events.js';
+import { followAction } from './follow-action.js';
+import { followSource } from './follow-source.js';
+import { placeOf } from './place.js';
+import { Report } from './report.js';
+
+export interface DevOptions extends DeploymentOptions {
+  readonly own?: boolean;
+  readonly source?: string;
+  readonly event?: string;
+  readonly keep?: boolean;
+  readonly rm?: boolean;
+}
+
+export const registerDev = (program: Command): void => {
+  authorCommand<DevOptions>(
+    withDeploymentOptions(
+      program
+        .command('dev')
+        .description(
+          'Deploys a file as a source of its own, changes that at each save, and shows what happens, until Ctrl-C. An ' +
+            'action is run at each save. Without an API key, a server of its own is started, which ends with the command.',
+        )
+        .argument('<file>', 'the file that exports the component'),
+    )
+      .option('--own', 'start a server of its own, also with an API key')
+      .option('--dc, --source <source>', 'change this source, by id or name, instead of one of its own')
+      .option(
+        '--event <file>',
+        'events to send at first and after each save: JSON, or JSON a line; - for standard input',
+      )
+      .option('--keep', 'leave the source active at the end')
+      .option('--rm', 'delete the source at the end'),
+    dev,
+  );
+};
+
+const dev = async (context: Context, [file = '']: readonly string[], options: DevOptions): Promise<Told> => {
+  if (options.keep === true && options.rm === true) throw wrongUsage('give --keep or --rm, and not both');
+  const own = ownProps(context, options);
+  const events = await eventsOf(context, options.event);
+  const files = await filesOfComponent(file, options.root);
+  const entry = path.resolve(file);
+  const folder = projectOf(path.dirname(entry));
+  const stopped = untilStopped();
+  const { signal } = stopped;
+  const place = await placeOf(context, options.own === true, folder);
+  try {
+    const { session, server } = place;
+    const component = await saveFiles(session, files);
+    const report = new Report(context);
+    const followed = { context, session, component, options, own, files, file, report, signal };
+    if (component.isAction) await followAction(followed);
+    else {
+      const name = path.relative(folder, entry).split(path.sep).join('/');
+      const interrupt = (): void => stopped.abort();
+      await followSource({ ...followed, server, state: new DevState(folder), name, events, interrupt });
+    }
+  } finally {
+    // Also what goes on until then ends after a failure.
+    stopped.abort();
+    await place.close();
+  }
+  return { data: null, lines: [], raw: '' };
+};
+
+/** Comes with Ctrl-C and the other ways to end a program. A second one ends it at once. */
+const untilStopped = (): AbortController => {
+  const controller = new AbortController();
+  process.removeAllListeners('SIGINT');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(INTERRUPTED);
+      controller.abort();
+    });
+  return controller;
+};
+
+const INTERRUPTED = 130;
