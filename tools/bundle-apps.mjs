@@ -2,7 +2,7 @@
 // are threads, because the package has the bundles and no other modules (docs/adr/0092-the-package.md). One
 // program is 1,100 files of ours and as many of packages, and to find and open them took most of its start
 // (docs/adr/0056-programs-in-bundles.md). All other files of dist stay for worker threads, tests and tools.
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -113,3 +113,9 @@ for (const file of readdirSync('dist/chunks')) if (!made.has(file)) await rm(pat
 const jailed = readdirSync('dist/libs', { recursive: true }).filter((file) => file.endsWith('.cjs'));
 const bundles = Object.keys(metafile.outputs).filter((file) => file.endsWith('.js'));
 writeThirdParty([...bundles, ...jailed.map((file) => `dist/libs/${file}`)]);
+
+// What `sluice init` writes. Some examples are templates too, and a template may have a test of its own.
+const TEMPLATES = 'dist/apps/cli/templates';
+for (const example of ['hello', 'feed', 'github-webhook'])
+  cpSync(`examples/${example}`, `${TEMPLATES}/${example}`, { recursive: true });
+cpSync('apps/cli/templates', TEMPLATES, { recursive: true });

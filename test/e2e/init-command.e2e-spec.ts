@@ -27,13 +27,14 @@ describe('sluice init', () => {
     expect(await init('source', 'x', '--http', '--db')).toMatchObject({ status: 0 });
     for (const template of ['hello', 'timer', 'feed', 'github-webhook', 'poll', 'relay'])
       expect(await init('source', template, '--template', template)).toMatchObject({ status: 0 });
+    expect(await init('source', 'typed', '--http', '--ts')).toMatchObject({ status: 0 });
     for (const parts of [['--timer'], ['--http', '--timer', '--db']])
       expect(await init('source', `parts${parts.length}`, ...parts)).toMatchObject({ status: 0 });
     expect(await init('action', 'greet')).toMatchObject({ status: 0 });
     expect(await init('app', 'ledger')).toMatchObject({ status: 0 });
     const told = await sluice(['test', '--json'], own);
     expect(linesOf(told).filter((line) => (line as { type: string }).type === 'fail')).toEqual([]);
-    expect(linesOf(told).at(-1)).toEqual({ type: 'end', passed: 15, failed: 0 });
+    expect(linesOf(told).at(-1)).toEqual({ type: 'end', passed: 16, failed: 0 });
 
     for (const file of ['x/x.mjs', 'poll/poll.mjs --prop token=any'])
       expect(await sluice(['deploy', ...file.split(' ')], own)).toMatchObject({ status: 0 });

@@ -126,6 +126,15 @@ describe('the package', () => {
     expect(JSON.parse(told.stdout)).toMatchObject({ data: [{ name: 'orders' }] });
   }, 120_000);
 
+  // docs/how-to/test-a-component.md
+  it('writes a component, and runs its test', async () => {
+    const env = { PATH: process.env.PATH };
+    const made = await runNode([program, 'init', 'source', 'made', '--http', '--ts'], env, project);
+    expect(made).toMatchObject({ status: 0, stdout: expect.stringContaining('wrote made/made.ts') });
+    const told = await runNode([program, 'test', 'made'], env, project);
+    expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining('1 passed, 0 failed') });
+  }, 120_000);
+
   // docs/reference/component-model.md#define-wrappers
   it('types components where it is installed', async () => {
     writeFileSync(join(project, 'orders.ts'), CODE);

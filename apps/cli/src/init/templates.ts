@@ -7,23 +7,12 @@ export type Kind = 'source' | 'action' | 'app';
 /** Files of a new component, by their names in its folder. */
 export type NewFiles = Readonly<Record<string, string>>;
 
-/** Root of the package, which has the templates and the examples. */
-const ROOT = new URL('../../../../../', import.meta.url);
-const read = (name: string): string => readFileSync(fileURLToPath(new URL(name, ROOT)), 'utf8');
-const template = (name: string): string => read(`apps/cli/templates/${name}`);
-const example = (name: string): string => read(`examples/${name}`);
+/** Where the build puts apps/cli/templates, with the examples that are templates too. */
+const FOLDER = new URL('../../templates/', import.meta.url);
+const template = (name: string): string => readFileSync(fileURLToPath(new URL(name, FOLDER)), 'utf8');
 
-/** Code and test by the name of a template of sources. */
-const SOURCES: Readonly<Record<string, () => readonly [code: string, test: string]>> = {
-  hello: () => [example('hello/component.mjs'), template('hello/component.test.mjs')],
-  timer: () => [template('timer/component.mjs'), template('timer/component.test.mjs')],
-  feed: () => [example('feed/component.mjs'), template('feed/component.test.mjs')],
-  'github-webhook': () => [example('github-webhook/component.mjs'), example('github-webhook/component.test.mjs')],
-  poll: () => [template('poll/component.mjs'), template('poll/component.test.mjs')],
-  relay: () => [template('relay/component.mjs'), template('relay/component.test.mjs')],
-};
-
-export const TEMPLATES: readonly string[] = Object.keys(SOURCES);
+/** Templates of sources. */
+export const TEMPLATES: readonly string[] = ['hello', 'timer', 'feed', 'github-webhook', 'poll', 'relay'];
 
 export interface Wanted {
   readonly kind: Kind;
@@ -52,8 +41,9 @@ export const newFiles = (wanted: Wanted): NewFiles => {
 };
 
 const codeOf = ({ kind, template: chosen, parts }: Wanted): readonly [code: string, test: string] => {
-  if (kind !== 'source') return [template(`${kind}/component.mjs`), template(`${kind}/component.test.mjs`)];
-  return parts ? partsOf(parts) : (SOURCES[chosen] as () => readonly [string, string])();
+  if (parts) return partsOf(parts);
+  const name = kind === 'source' ? chosen : kind;
+  return [template(`${name}/component.mjs`), template(`${name}/component.test.mjs`)];
 };
 
 const WRAPPERS: Readonly<Record<Kind, string>> = { source: 'defineSource', action: 'defineAction', app: 'defineApp' };

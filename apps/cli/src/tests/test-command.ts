@@ -46,13 +46,18 @@ const test = async (context: Context, patterns: readonly string[], options: Opti
       ? {}
       : { testNamePatterns: [new RegExp(options.name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))] }),
   });
-  const began = performance.now();
+  let began = performance.now();
   stream.on('test:start', (event: RunnerEvent) => results.started(event));
   stream.on('test:pass', (event: RunnerEvent) => tell(context, results.ended('pass', event)));
   stream.on('test:fail', (event: RunnerEvent) => tell(context, results.ended('fail', event)));
   stream.on('test:stdout', ({ message }: { message: string }) => pass(context, message));
   stream.on('test:stderr', ({ message }: { message: string }) => pass(context, message));
-  stream.on('test:watch:drained', () => tellEnd(context, results, performance.now() - began));
+  // With --watch, each round is told alone.
+  stream.on('test:watch:drained', () => {
+    tellEnd(context, results, performance.now() - began);
+    results.beginAgain();
+    began = performance.now();
+  });
   await new Promise<void>((done, fail) => stream.on('end', done).on('error', fail).resume());
   const { passed, failed } = results;
   if (passed + failed === 0) throw nothingFound(`no test was found in ${files.length} file(s)`);

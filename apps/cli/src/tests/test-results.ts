@@ -30,6 +30,12 @@ export class TestResults {
 
   constructor(private readonly folder: string) {}
 
+  /** Forgets what was counted. */
+  beginAgain(): void {
+    this.passed = 0;
+    this.failed = 0;
+  }
+
   /** Test files run at the same time, each with its own suites. */
   started({ name, nesting, file = '' }: RunnerEvent): void {
     const names = this.running.get(file) ?? [];
