@@ -216,9 +216,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
       }
     }
     await contract.expect(400, 'GET /v1/sources/{id}/event_summaries', { path, query: { after: 'nothing' } });
-    const runs = await contract.expect<Paged<{ id: string }>>(200, 'GET /v1/sources/{id}/runs', { path });
-    const runId = runs.data[0]?.id ?? '';
-    await contract.expect(200, 'GET /v1/sources/{id}/runs/{runId}', { path: { ...path, runId } });
+    const { data } = await contract.expect<Paged<{ id: string }>>(200, 'GET /v1/sources/{id}/runs', { path });
+    await contract.expect(200, 'GET /v1/sources/{id}/runs/{runId}', { path: { ...path, runId: data[0]?.id ?? '' } });
     const one = { id: source.id, eventId: event?.id ?? '' };
     for (const part of ['', '/payload'])
       await contract.expect(200, `GET /v1/sources/{id}/events/{eventId}${part}`, { path: one });
@@ -244,9 +243,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const path = { id: webhook.id };
     await contract.expect(200, 'GET /v1/webhooks/{id}', { path });
     await contract.expect(200, 'GET /v1/users/me/webhooks');
-    const ofWorkspace = { path: { id: workspace }, query: { include_stats: 'true' } };
-    for (const list of ['webhooks', 'sources'])
-      await contract.expect(200, `GET /v1/workspaces/{id}/${list}`, ofWorkspace);
+    for (const list of ['workspaces/{id}/webhooks', 'orgs/{id}/webhooks', 'workspaces/{id}/sources'])
+      await contract.expect(200, `GET /v1/${list}`, { path: { id: workspace }, query: { include_stats: 'true' } });
     await contract.expect(200, 'PUT /v1/webhooks/{id}', { path, body: { description: 'Changed' } });
     await contract.expect(200, 'POST /v1/webhooks/{id}/regenerate_signing_key', { path });
     instance.receiver.behave(always(500));

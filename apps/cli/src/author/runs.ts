@@ -54,8 +54,8 @@ const list = async (context: Context, name: string, { status, since, ...options 
 };
 
 const tell = async (context: Context, name: string, run: string, options: Options): Promise<Told> => {
-  const wrong = Object.keys(options);
-  if (wrong.length > 0) throw wrongUsage(`a run takes no --${wrong[0] ?? ''}: it lists runs`);
+  const wrong = (['number', 'after', 'all', 'status', 'since'] as const).find((name) => options[name] !== undefined);
+  if (wrong !== undefined) throw wrongUsage(`--${wrong} is for a list of runs: leave it out, or the id of the run`);
   const session = await context.session();
   const { id } = await sourceNamed(session, name);
   const path = `/v1/sources/${id}/runs/${encodeURIComponent(run)}`;
