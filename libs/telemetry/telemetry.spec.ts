@@ -6,7 +6,16 @@ import { type FinishedRequest } from '#libs/http/configure-http.js';
 import { TrustedProxies } from '#libs/http/client-address.js';
 import { OperatorAccess } from '#libs/http/operator-access.js';
 import { httpTestApp, TEST_KEY, type HttpTestAppOptions } from '#libs/http/testing/http-test-app.js';
-import { createLogger, httpObserver, Metrics, NestLogger, Readiness, TelemetryModule, unitOfWork } from './index.js';
+import {
+  createLogger,
+  httpObserver,
+  Metrics,
+  NestLogger,
+  Readiness,
+  type ServerFacts,
+  TelemetryModule,
+  unitOfWork,
+} from './index.js';
 
 const logged = () => {
   const lines: Record<string, unknown>[] = [];
@@ -63,6 +72,17 @@ describe('log lines', () => {
   });
 });
 
+const SERVER: ServerFacts = {
+  version: '1.2.3',
+  engine: 'embedded',
+  isolation: 'bwrap',
+  public_url: 'http://127.0.0.1:3000',
+  endpoint_form: 'path',
+  started_at: 1_700_000_000_000,
+  emails: false,
+  registry: true,
+};
+
 describe('health, readiness and metrics', () => {
   let app: NestExpressApplication | undefined;
   afterEach(async () => {
@@ -74,7 +94,12 @@ describe('health, readiness and metrics', () => {
     app = await httpTestApp({
       ...options,
       imports: [
-        TelemetryModule.forRoot({ readiness, metrics, access: new OperatorAccess('loopback', new TrustedProxies()) }),
+        TelemetryModule.forRoot({
+          readiness,
+          metrics,
+          access: new OperatorAccess('loopback', new TrustedProxies()),
+          server: SERVER,
+        }),
       ],
     });
     return request(app.getHttpServer());
@@ -112,6 +137,22 @@ describe('health, readiness and metrics', () => {
     disk = undefined;
     expect(await readiness.report()).toMatchObject({ checks: { store: 'ok' } });
     expect(() => readiness.register('store', () => undefined)).toThrow('already registered');
+  });
+
+  // docs/reference/rest-api.md#server
+  it('are part of what the server tells its users, and the checks only the operator', async () => {
+    const readiness = new Readiness();
+    readiness.register('broker', () => 'connect ECONNREFUSED 10.0.0.7:9092');
+    readiness.register('store', () => undefined);
+    const http = await start(readiness);
+    expect((await http.get('/v1/server')).status).toBe(401);
+    const asked = () => http.get('/v1/server').set('Authorization', 'Bearer test-key');
+    expect((await asked().set('X-Forwarded-For', '127.0.0.1')).body).toEqual({ data: { ...SERVER, ready: false } });
+    const checks = [
+      { name: 'broker', ok: false, message: 'connect ECONNREFUSED 10.0.0.7:9092' },
+      { name: 'store', ok: true, message: 'ok' },
+    ];
+    expect((await asked()).body).toEqual({ data: { ...SERVER, ready: false, checks } });
   });
 
   it('reveal only the status to clients behind a proxy', async () => {
