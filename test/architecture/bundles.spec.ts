@@ -53,7 +53,7 @@ describe('the bundle of each program', () => {
     const others = files.filter((file) => file !== mainOf(app) && !file.startsWith('dist/chunks/'));
     expect(others).toEqual([]);
     expect(files).toContain(mainOf(app));
-    expect(files.length).toBeLessThan(200);
+    expect(files.length).toBeLessThan(150);
     const needed = packages.filter((name) => !isOfNode(name) && !OPTIONAL.test(name));
     expect(needed.filter((name) => !Object.hasOwn(dependencies, name))).toEqual([]);
   });

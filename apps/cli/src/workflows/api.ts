@@ -203,17 +203,21 @@ const refusal = (url: string, status: number, body: unknown): CommandFailure => 
     status,
     message: error,
     details: found,
-    ...(OBSERVED.has(code) ? observed(body, found) : {}),
+    ...(OBSERVED.has(code) ? observed(error, body, found) : {}),
   });
 };
 
 /** What a hook or an action did before it failed, beside the details (docs/reference/errors.md#hook-failed). */
-const observed = (body: unknown, details: object): Pick<CommandFailure, 'message' | 'details' | 'lines'> => {
+const observed = (
+  error: string,
+  body: unknown,
+  details: object,
+): Pick<CommandFailure, 'message' | 'details' | 'lines'> => {
   const listed = field(body, 'observations') ?? field(body, 'os');
   const observations = Array.isArray(listed) ? listed.filter(isFields) : [];
   return {
     // The `error` for a hook is a fixed text for clients of the original.
-    message: fieldText(details, 'message') || fieldText(body, 'error'),
+    message: fieldText(details, 'message') || error,
     details: { ...details, observations },
     lines: observations.map(observationText),
   };

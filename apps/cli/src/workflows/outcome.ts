@@ -1,3 +1,4 @@
+import { failureLines } from '../author/print-failure.js';
 import { harmlessLines } from '../author/text.js';
 import { CommandFailure } from './failure.js';
 
@@ -14,11 +15,7 @@ export const outcomeOf = async (json: boolean, act: () => Promise<Outcome>): Pro
     return await act();
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    const { exit, code, status, message, details, lines, next } = error;
-    const told = json
-      ? [JSON.stringify({ error: message, code, status, details, next })]
-      : [...lines, `sluice: ${message}`];
-    return { exit, out: [], err: told };
+    return { exit: error.exit, out: [], err: failureLines(error, json) };
   }
 };
 
