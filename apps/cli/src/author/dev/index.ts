@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { type Command } from 'commander';
+import { projectOf } from '#libs/component-files/files-of-component.js';
 import { wrongUsage } from '../../workflows/failure.js';
 import { authorCommand, type Told } from '../command.js';
 import { saveFiles } from '../components.js';
 import { type Context } from '../context.js';
 import { type DeploymentOptions, ownProps, withDeploymentOptions } from '../deployment.js';
-import { filesOfComponent, projectOf } from '../files-of-component.js';
+import { filesOfComponent } from '../files-of-component.js';
 import { DevState } from './dev-state.js';
 import { eventsOf } from './events.js';
 import { followAction } from './follow-action.js';
