@@ -38,7 +38,6 @@ import {
   RUNS_UNDER_WAY,
   type RunsUnderWay,
   STREAM_SOURCES,
-  STREAMS_OF_EVENTS,
 } from './ports.js';
 
 export interface EventsPorts {
@@ -55,11 +54,6 @@ export interface EventsPorts {
   /** Absent in a process that runs no sources. */
   readonly runsUnderWay?: RunsUnderWay | undefined;
 }
-
-const streamsOf = ({ log, topics, readModels, settings }: EventsPorts): OtherStreams => {
-  const summaries = new SummarySource(log, topics, new KeptSummaries(readModels, settings));
-  return [summaries, new RunSource(log, topics, readModels, settings)];
-};
 
 @Module({
   controllers: [
@@ -99,7 +93,14 @@ export class EventsModule {
         { provide: RUNS_UNDER_WAY, useValue: ports.runsUnderWay ?? NO_RUNS_UNDER_WAY },
         { provide: EventStreams, useValue: ports.eventStreams },
         { provide: STREAM_SOURCES, useValue: ports.otherStreams },
-        { provide: STREAMS_OF_EVENTS, useValue: streamsOf(ports) },
+        {
+          provide: RunSource,
+          useValue: new RunSource(ports.log, ports.topics, ports.readModels, ports.settings),
+        },
+        {
+          provide: SummarySource,
+          useValue: new SummarySource(ports.log, ports.topics, new KeptSummaries(ports.readModels, ports.settings)),
+        },
       ],
     };
   }

@@ -7,9 +7,6 @@ import { type KnownWorkflows } from '#libs/http/workflow-in-path.js';
 export type KnownEmitters = KnownSources & KnownWorkflows<{ readonly workspaceId: string }>;
 export const EMITTERS = Symbol('KnownEmitters');
 
-/** What this context shows in the stream of a workspace. */
-export const STREAMS_OF_EVENTS = Symbol('StreamsOfEvents');
-
 /** What other contexts show in the stream of a workspace. */
 export type OtherStreams = readonly StreamSource[];
 export const STREAM_SOURCES = Symbol('StreamSources');

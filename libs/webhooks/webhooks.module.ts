@@ -40,10 +40,10 @@ import {
   type DeliveryRequests,
   RETAINED_EVENTS,
   type RetainedEvents,
-  WAITING_DELIVERIES,
-  type WaitingDeliveries,
   TEST_ATTEMPTS,
   type TestAttempts,
+  WAITING_DELIVERIES,
+  type WaitingDeliveries,
   WEBHOOK_TOPICS,
   type WebhookTopics,
 } from './ports.js';

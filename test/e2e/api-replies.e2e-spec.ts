@@ -306,10 +306,9 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const body = { app: 'slack', credentials: { api_key: 'abcd' } };
     const { data } = await contract.expect<Data<{ id: string }>>(200, 'POST /v1/accounts', { body });
     const path = { id: data.id };
-    const query = { include_credentials: 'true' };
     await contract.expect(200, 'GET /v1/accounts');
     await contract.expect(200, 'GET /v1/workspaces/{id}/accounts', { path: { id: workspace } });
-    await contract.expect(200, 'GET /v1/accounts/{id}', { path, query });
+    await contract.expect(200, 'GET /v1/accounts/{id}', { path, query: { include_credentials: 'true' } });
     await contract.expect(200, 'PUT /v1/accounts/{id}', { path, body: { name: 'Team' } });
     await contract.expect(204, 'DELETE /v1/accounts/{id}', { path });
     const code = `export default { name: 'App user', version: '0.0.1', props: { a: { type: 'app', app: 'slack' } }, run() {} }`;
@@ -321,8 +320,11 @@ describe('the OpenAPI document agrees with the reply of', () => {
   it('variables', async () => {
     const path = { id: workspace, name: 'A' };
     const route = '/v1/workspaces/{id}/variables';
-    await contract.expect(200, `PUT ${route}/{name}`, { path, body: { value: 'x' } });
-    await contract.expect(400, `PUT ${route}/{name}`, { path, body: {} });
+    for (const [status, body] of [
+      [200, { value: 'x' }],
+      [400, {}],
+    ] as const)
+      await contract.expect(status, `PUT ${route}/{name}`, { path, body });
     await contract.expect(200, `GET ${route}`, { path: { id: workspace } });
     await contract.expect(204, `DELETE ${route}/{name}`, { path });
   });

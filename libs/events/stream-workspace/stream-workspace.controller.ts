@@ -23,7 +23,9 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
-import { EMITTERS, type KnownEmitters, STREAM_SOURCES, STREAMS_OF_EVENTS } from '../ports.js';
+import { EMITTERS, type KnownEmitters, STREAM_SOURCES } from '../ports.js';
+import { RunSource } from '../source-runs/run-source.js';
+import { SummarySource } from './summary-source.js';
 
 const DEFAULT_STREAM = 'events';
 
@@ -36,10 +38,11 @@ export class StreamWorkspaceController {
     private readonly streams: EventStreams,
     @Inject(EMITTERS) private readonly emitters: KnownEmitters,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(STREAMS_OF_EVENTS) own: readonly StreamSource[],
+    summaries: SummarySource,
+    runs: RunSource,
     @Inject(STREAM_SOURCES) others: readonly StreamSource[],
   ) {
-    this.sources = [...own, ...others];
+    this.sources = [summaries, runs, ...others];
   }
 
   @Get(':id/sse')

@@ -57,18 +57,13 @@ export const workspaceStreamWorld = async (given: Partial<EventSettings> = {}) =
     () => projector.stop(),
   );
   const clock = { ms: T0 + 1_000_000 };
-  const summaries = new SummarySource(log, topics, new KeptSummaries(readModels, settings));
-  const sources = [summaries, new RunSource(log, topics, readModels, settings)];
+  const source = new SummarySource(log, topics, new KeptSummaries(readModels, settings));
+  const runs = new RunSource(log, topics, readModels, settings);
   const open = async (asked: Partial<Omit<Asked, 'streams'>> & { streams?: string } = {}, cursor?: string) => {
     const { streams: names = 'events', ...rest } = asked;
-    const wanted: Asked = {
-      workspaceId: 'o_1',
-      eventName: '',
-      whole: false,
-      ...rest,
-      streams: new Set(names.split(',')),
-    };
-    const shown = new WorkspaceStream(wanted, sources, () => clock.ms);
+    const streamsOf = new Set(names.split(','));
+    const wanted: Asked = { workspaceId: 'o_1', eventName: '', whole: false, ...rest, streams: streamsOf };
+    const shown = new WorkspaceStream(wanted, [source, runs], () => clock.ms);
     const response = new FakeResponse();
     const reader = { apiKeyId: 'key_1', userId: 'u_1', workspaceId: wanted.workspaceId };
     const stream = await streams.open(shown.options(), reader, response as unknown as ServerResponse);

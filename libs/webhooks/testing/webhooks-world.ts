@@ -41,6 +41,7 @@ const testedBy = (tests: SentTest[]): TestAttempts => ({
     return TESTED;
   },
 });
+const WAITING = { of: async (ids: readonly string[]) => ids.map(() => 3) };
 const REQUESTS: DeliveryRequests = {
   headersOf: ({ delivery, attempt: n }) => ({ 'webhook-id': delivery, 'x-pd-attempt': String(n) }),
 };
@@ -70,14 +71,13 @@ export const world = async () => {
   const tests: SentTest[] = [];
   const payloads = new Map<string, string>();
   const payloadOf = async (...parts: string[]): Promise<string | undefined> => payloads.get(parts.join('/'));
-  const waitingDeliveries = { of: async (ids: readonly string[]) => ids.map(() => 3) };
   const app = await httpTestApp({
     imports: [
       WebhooksModule.forRoot({
         ...plane.ports(),
         webhookTopics,
         retainedEvents: { payloadOf },
-        waitingDeliveries,
+        waitingDeliveries: WAITING,
         log,
         topics,
         reach,
