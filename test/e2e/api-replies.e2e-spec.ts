@@ -320,11 +320,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
   it('variables', async () => {
     const path = { id: workspace, name: 'A' };
     const route = '/v1/workspaces/{id}/variables';
-    for (const [status, body] of [
-      [200, { value: 'x' }],
-      [400, {}],
-    ] as const)
-      await contract.expect(status, `PUT ${route}/{name}`, { path, body });
+    await contract.expect(200, `PUT ${route}/{name}`, { path, body: { value: 'x' } });
+    await contract.expect(400, `PUT ${route}/{name}`, { path, body: {} });
     await contract.expect(200, `GET ${route}`, { path: { id: workspace } });
     await contract.expect(204, `DELETE ${route}/{name}`, { path });
   });

@@ -22,8 +22,7 @@ import { ownerOnce } from './owner.js';
 
 /** Role `command-api`, any number of processes: serves every change. `runRole` does steps 1 to 4. */
 runRole('command-api', openDistributed, async (role) => {
-  const { id, config, plane, topics, urls, front, metrics, readiness, nestLogger, logger, shuttingDown, closing } =
-    role;
+  const { id, config, plane, topics, urls, front, metrics, readiness, logger, shuttingDown, closing } = role;
   const { engines, clock } = plane;
   const { log, readModels, registry, events, journal, ticks, delayed, due } = engines;
 
@@ -70,7 +69,7 @@ runRole('command-api', openDistributed, async (role) => {
     urls,
     metrics,
     readiness,
-    logger: nestLogger,
+    logger: role.nestLogger,
     log: logger,
     shuttingDown,
     hookRunner,
