@@ -96,25 +96,25 @@ export class RunSource implements StreamSource {
       after = next.at(-1)?.id;
       if (next.length < PAGE) break;
     }
-    const gap = Math.max(await this.lostUntil(docs, since), docs.length < MOST_KEPT ? 0 : endOfLast(docs));
+    const gap = Math.max(keptFrom(docs, this.settings.retained), docs.length < MOST_KEPT ? 0 : endOfLast(docs));
     return { ...(gap === 0 ? {} : { gap }), records: oldestFirst(docs) };
   }
-
-  /** Time from which on all runs are kept, if one after `since` may have left the list of its source; else 0. */
-  private async lostUntil(docs: readonly RunDoc[], since: number): Promise<number> {
-    const lists = new Map<string, { count: number; oldest: RunDoc }>();
-    for (const doc of docs) lists.set(doc.list, { count: (lists.get(doc.list)?.count ?? 0) + 1, oldest: doc });
-    let gap = 0;
-    for (const [list, { count, oldest }] of lists) {
-      if (count < this.settings.retained) continue;
-      // What ended before is removed first.
-      const before = { where: { list }, to: runSort(Math.max(0, since), ''), limit: 1, withTotal: false };
-      const { docs: older } = await this.readModels.page(eventSummaries, before);
-      if (older.length === 0) gap = Math.max(gap, runEndOf(oldest));
-    }
-    return gap;
-  }
 }
+
+/**
+ * Time from which on all of these are kept, newest first; 0 where no source has as many as are kept at least. Of more, those
+ * between them and older ones may be left out while the older ones are still there.
+ */
+const keptFrom = (docs: readonly RunDoc[], kept: number): number => {
+  const counts = new Map<string, number>();
+  let from = 0;
+  for (const doc of docs) {
+    const count = (counts.get(doc.list) ?? 0) + 1;
+    counts.set(doc.list, count);
+    if (count === kept) from = Math.max(from, runEndOf(doc));
+  }
+  return from;
+};
 
 const endOfLast = (docs: readonly RunDoc[]): number => {
   const last = docs.at(-1);
