@@ -6,6 +6,8 @@ export interface AttemptCountsDoc extends Doc {
   /** Key of the counts of a webhook, which is no id of a webhook. */
   readonly webhookId: string;
   readonly deliveryId: string;
+  /** Not the workspace's id: its attempts are found by that. */
+  readonly workspaceId: string;
   readonly sort: string;
   /** As the newest record of the process has them (stream-log/hour-counts.ts). */
   readonly counts: string;
@@ -16,5 +18,5 @@ export const countsOfWebhook = (webhookId: string): string => `counts/${webhookI
 export const attemptCountsDoc = ({ key, value }: Attempt, { epoch, counts }: StoredCounts): AttemptCountsDoc => {
   const of = countsOfWebhook(key);
   const sort = `${String(Math.floor(value.ts)).padStart(15, '0')}-${epoch}`;
-  return { id: `${of}/${epoch}`, webhookId: of, deliveryId: of, sort, counts };
+  return { id: `${of}/${epoch}`, webhookId: of, deliveryId: of, workspaceId: of, sort, counts };
 };
