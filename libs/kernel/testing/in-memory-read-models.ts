@@ -152,6 +152,10 @@ export class InMemoryReadModels implements ReadModelStore {
 const applyWrite = (schema: CollectionSchema, docs: Map<string, Doc>, write: ReadModelWrite): void => {
   switch (write.op) {
     case 'put':
+      for (const field of [...schema.indexed, schema.sort])
+        // SQLite refuses it too.
+        if (typeof fieldOf(write.doc, field) !== 'string')
+          throw new Error(`${schema.name}: document ${write.doc.id} has no ${field}`);
       docs.set(write.doc.id, structuredClone(write.doc));
       return;
     case 'delete':
