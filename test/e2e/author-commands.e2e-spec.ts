@@ -80,7 +80,7 @@ describe('lists', () => {
   it('refuse what they do not list', async () => {
     expect(await refused('list', 'sauces')).toMatchObject({ status: 2, error: { code: 'usage' } });
     expect(await refused('list', '-n', '0')).toMatchObject({ status: 2, error: { code: 'usage' } });
-    expect(await refused('list', '--q', 'x')).toMatchObject({ status: 2, error: { code: 'usage' } });
+    expect(await refused('list', 'subscriptions', '--q', 'x')).toMatchObject({ status: 2, error: { code: 'usage' } });
     expect(await refused('list', '--workspace', 'Nobody')).toMatchObject({ status: 4 });
   });
 });
