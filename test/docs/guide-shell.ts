@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '#test/engines/free-port.js';
@@ -65,7 +65,10 @@ export class GuideShell {
 
   private constructor(private readonly ports: ReadonlyMap<number, number>) {
     for (const name of readdirSync(ROOT)) {
-      if (!name.startsWith('.')) symlinkSync(join(ROOT, name), join(this.folder, name));
+      const [from, to] = [join(ROOT, name), join(this.folder, name)];
+      // What is deployed may not lie behind a link that leads out of the project.
+      if (name === 'examples') cpSync(from, to, { recursive: true });
+      else if (!name.startsWith('.')) symlinkSync(from, to);
     }
     const scratch = join(this.folder, '.tmp');
     mkdirSync(scratch);
