@@ -131,7 +131,16 @@ describe('POST /v1/sources/{id}/run', () => {
     const waited = await call('post', `/v1/sources/hello-world/run?wait=true`);
     expect([waited.status, waited.body]).toEqual([
       200,
-      { data: { id: 'inv_1', ended: true, observations: [{ k: 'console.log', ts: 1, msg: 'ran' }] } },
+      {
+        data: {
+          id: 'inv_1',
+          ended: true,
+          observations: [{ k: 'console.log', ts: 1, msg: 'ran' }],
+          ms: null,
+          status: null,
+          emits: [],
+        },
+      },
     ]);
     expect(runs).toEqual([
       [id, 'o_1', { a: 1 }, false],

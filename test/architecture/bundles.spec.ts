@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
@@ -44,7 +44,6 @@ describe('the bundle of each program', () => {
   /** Packages that others try to load and do without. */
   const OPTIONAL =
     /^(@fastify\/static|@nestjs\/(microservices|websockets)|kerberos|snappy|socks|gcp-metadata|mongodb-client-encryption|@mongodb-js\/zstd|@aws-sdk\/credential-providers|swagger-ui-dist)(\/|$)/;
-  const isOfNode = (name: string): boolean => builtinModules.includes(name.replace(/^node:/, ''));
   const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
   const { dependencies } = JSON.parse(textOf('package.json')) as { readonly dependencies: Record<string, string> };
 
@@ -54,7 +53,7 @@ describe('the bundle of each program', () => {
     expect(others).toEqual([]);
     expect(files).toContain(mainOf(app));
     expect(files.length).toBeLessThan(150);
-    const needed = packages.filter((name) => !isOfNode(name) && !OPTIONAL.test(name));
+    const needed = packages.filter((name) => !isBuiltin(name) && !OPTIONAL.test(name));
     expect(needed.filter((name) => !Object.hasOwn(dependencies, name))).toEqual([]);
   });
 

@@ -225,6 +225,9 @@ const told = (route: object, { status, body }: Reply): object => ({
   code: (body as { code?: string } | undefined)?.code,
 });
 
+/** Of a stream its first lines, because what else is read at once depends on the moment. */
+const compared = (text: string): string => (text.startsWith('retry: ') ? (text.split('\n\n')[0] ?? '') : text);
+
 describe('a workspace named by the request', () => {
   // docs/reference/rest-api.md#workspace-parameter-refused
   it('is refused on every route when it does not exist: 404, and nothing changes', async () => {
@@ -267,10 +270,10 @@ describe('a workspace named by the request', () => {
         await api.call(method, path),
         await api.call(method, path, { query: { workspace_id: owner.workspaceId } }),
       ];
-      expect({ template, status: named.status, text: named.text }).toEqual({
+      expect({ template, status: named.status, text: compared(named.text) }).toEqual({
         template,
         status: bare.status,
-        text: bare.text,
+        text: compared(bare.text),
       });
     }
   });

@@ -65,6 +65,7 @@ describe('GET /v1/workspaces/{id}/webhooks', () => {
       expect(errorOf(await call('get', LIST).query(wrong))).toMatchObject({ status: 400, code: 'invalid_parameter' });
   });
 
+  // docs/reference/rest-api.md#webhooks-stats
   it('counts deliveries by their final outcome, of every process and each once', async () => {
     const { a, b, call, recorded, idsOf } = await three();
     const [first, second] = [process('proc_1'), process('proc_2')];
