@@ -49,7 +49,7 @@ export const ROLE_SPECS: readonly string[] = [
 
 /** All other black-box specs, except those that always use one process. A pattern, as Jest takes it. */
 export const E2E_SPECS: readonly string[] = [
-  'test/(e2e|faults)/(?!main-job|hooks|packages|command-line|admin-commands|data-directory|mistakes-of|rebuild|move|operator-commands|rotate-key)[^/]+\\.e2e-spec\\.ts$',
+  'test/(e2e|faults)/(?!main-job|hooks|packages|command-line|admin-commands|data-directory|dev-command|test-command|mistakes-of|rebuild|move|operator-commands|rotate-key)[^/]+\\.e2e-spec\\.ts$',
 ];
 
 /** Attacks on the API and on endpoints, except those that ask for one process. */

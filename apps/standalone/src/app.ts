@@ -7,6 +7,7 @@ import { readYourWritesAndReactions } from '#libs/kernel/read-your-writes.js';
 import { reactorsOf } from '#libs/composition/contexts.js';
 import { reactorPorts } from '#libs/composition/reactions.js';
 import { everyReadModel } from '#libs/composition/read-models.js';
+import { endWithParent, ENDS_WITH_PARENT } from '#libs/hosting/end-with-parent.js';
 import { checkIsolation } from '#libs/hosting/isolation.js';
 import { type Sandboxing, startSandboxing } from '#libs/composition/sandboxing.js';
 import { writeServerFile } from '#libs/hosting/server-file.js';
@@ -41,6 +42,8 @@ import { observe } from './observe.js';
 import { type PlatformEvents } from '#libs/platform-events/platform-events.js';
 import { startEmails } from '#libs/composition/emails.js';
 import { oneProcess } from './one-process.js';
+
+if (process.argv.includes(ENDS_WITH_PARENT)) endWithParent();
 
 /** The router's table, fed by the one reader of the event log. */
 const table = new SubscriptionTable();
