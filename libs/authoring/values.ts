@@ -72,7 +72,7 @@ export interface DataStore extends AsyncIterable<[string, AnyValue]> {
   get<T = AnyValue>(key: string): Promise<T | undefined>;
   /** `ttl` is in seconds. */
   set(key: string, value: unknown, options?: { ttl?: number } | null): Promise<void>;
-  /** Resolves with whether the record exists. `null` keeps it for ever. */
+  /** Resolves with whether the record exists. `null` keeps it indefinitely. */
   setTtl(key: string, seconds: number | null): Promise<boolean>;
   has(key: string): Promise<boolean>;
   /** Resolves with whether the record existed. */

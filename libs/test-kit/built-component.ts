@@ -58,7 +58,7 @@ const NO_PACKAGES: PackageSource = {
     ),
 };
 
-/** Calls `use` with a file of this content, which only exists meanwhile. */
+/** Calls `use` with a file of this content, and removes the file afterwards. */
 export const withFile = async <T>(content: string, use: (file: string) => Promise<T>): Promise<T> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'));
   try {

@@ -19,7 +19,7 @@ import { type LinkAnswers, LinkServer } from './link-server.js';
 
 /** Real time after which code that does not end is ended, as on a server. */
 const TIMEOUT_MS = 60_000;
-/** Longest wait of one run by the clock of the test. Code that waits longer waits for ever. */
+/** Longest wait of one run by the clock of the test. Code that waits longer never goes on. */
 const LONGEST_WAIT_MS = 366 * 86_400_000;
 
 /** Time by the clock of the test, in epoch milliseconds. */

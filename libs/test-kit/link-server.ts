@@ -53,7 +53,7 @@ export class LinkServer {
   private serve(socket: Socket): void {
     this.sockets.add(socket);
     socket.on('close', () => this.sockets.delete(socket));
-    // The process ended meanwhile.
+    // The process ended in the meantime.
     socket.on('error', () => socket.destroy());
     const chunks: Buffer[] = [];
     let bytes = 0;

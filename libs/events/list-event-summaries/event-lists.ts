@@ -71,9 +71,14 @@ export const textOf = (params: Parameters, field: string): string | undefined =>
   const given = params[field];
   if (given === undefined || given === null) return undefined;
   if (typeof given === 'string') return given;
+  throw invalidParameter(field, given, 'must be one text');
+};
+
+/** @param text what the parameter must be, such as "must be 1 or 0" */
+export const invalidParameter = (field: string, given: unknown, text: string): DomainError => {
   const actual = describe(given);
-  const message = `parameter ${field} must be one text; got ${String(actual)}`;
-  throw new DomainError('request.invalid_parameter', message, { field, actual });
+  const message = `parameter ${field} ${text}; got ${String(actual)}`;
+  return new DomainError('request.invalid_parameter', message, { field, actual });
 };
 
 const cursorOf = (params: Parameters, field: 'after' | 'before'): string | undefined => {

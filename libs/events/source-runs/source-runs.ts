@@ -46,7 +46,7 @@ export class SourceRuns {
 
   /** Returns the runs that the filter selects, newest first. */
   async newest(sourceId: string, filter: RunFilter): Promise<readonly ShownRun[]> {
-    // Read first, because a run that ends meanwhile is then found among those that ended.
+    // Read first, because a run that ends in the meantime is then found among those that ended.
     const unfinished = await this.unfinished(sourceId);
     await this.caughtUp(sourceId, LIST_WAIT_MS);
     const most = Math.min(this.settings.retained, MOST_RUNS);

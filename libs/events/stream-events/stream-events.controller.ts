@@ -14,18 +14,18 @@ import { KeyOptional, TokenInQuery } from '#libs/http/access.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
-import { describe, type Parameters, Params } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { text } from '#libs/http/reply-schema.js';
 import { callerIfAny, callerOf, hostedStreamOf } from '#libs/http/request-state.js';
 import { sourceInPath } from '#libs/http/source-in-path.js';
 import { workflowInPath } from '#libs/http/workflow-in-path.js';
-import { DomainError } from '#libs/kernel/domain-error.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
 import { READ_MODELS } from '#libs/kernel/tokens.js';
 import { sortableEventId } from '#libs/stream-log/event-ids.js';
 import { type StreamLog } from '#libs/stream-log/stream-log.js';
 import { STREAM_LOG, TOPIC_POLICY } from '#libs/stream-log/tokens.js';
 import { type TopicPolicy } from '#libs/stream-log/topics.js';
+import { invalidParameter, textOf } from '../list-event-summaries/event-lists.js';
 import { EMITTERS, type KnownEmitters } from '../ports.js';
 import { emitsStream, type StreamForm } from './live-event.js';
 import { KeptEvents } from './kept-events.js';
@@ -168,9 +168,9 @@ const channelOf = (params: Parameters): string => {
   const [stream, channel] = [textOf(params, 'stream'), textOf(params, 'event_name')];
   if (stream === undefined || stream === '') return channel ?? '';
   const named = Object.hasOwn(STREAMS, stream) ? STREAMS[stream] : undefined;
-  if (named === undefined) throw invalid('stream', stream, `stream must be ${Object.keys(STREAMS).join(', ')}`);
+  if (named === undefined) throw invalidParameter('stream', stream, `must be ${Object.keys(STREAMS).join(', ')}`);
   if (channel !== undefined && channel !== named)
-    throw invalid('event_name', channel, 'event_name must be left out beside stream, which names the channel');
+    throw invalidParameter('event_name', channel, 'must be left out beside stream, which names the channel');
   return named;
 };
 
@@ -178,14 +178,14 @@ const lastEventId = (request: Request, params: Parameters): string | undefined =
   const given = request.headers['last-event-id'] ?? textOf(params, 'last_event_id');
   if (typeof given !== 'string' || given === '') return undefined;
   if (sortableEventId(given) === undefined)
-    throw invalid('last_event_id', given, 'last_event_id must be an event id such as 1700000000000-0');
+    throw invalidParameter('last_event_id', given, 'must be an event id such as 1700000000000-0');
   return given;
 };
 
 const isSet = (params: Parameters, field: string): boolean => {
   const given = params[field];
   const flag = given === undefined || given === '' ? false : flagOf(given);
-  if (flag === undefined) throw invalid(field, given, `${field} must be 1 or 0`);
+  if (flag === undefined) throw invalidParameter(field, given, `must be 1 or 0`);
   return flag;
 };
 
@@ -193,15 +193,4 @@ const isSet = (params: Parameters, field: string): boolean => {
 const flagOf = (given: unknown): boolean | undefined => {
   if (given === '0' || given === 'false' || given === false || given === 0) return false;
   return given === '1' || given === 'true' || given === true || given === 1 ? true : undefined;
-};
-
-const textOf = (params: Parameters, field: string): string | undefined => {
-  const given = params[field];
-  if (given === undefined || given === null || typeof given === 'string') return given ?? undefined;
-  throw invalid(field, given, `${field} must be one text`);
-};
-
-const invalid = (field: string, given: unknown, text: string): DomainError => {
-  const actual = describe(given);
-  return new DomainError('request.invalid_parameter', `parameter ${text}; got ${String(actual)}`, { field, actual });
 };

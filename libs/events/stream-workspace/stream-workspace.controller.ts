@@ -13,7 +13,7 @@ import { TokenInQuery } from '#libs/http/access.js';
 import { CurrentCaller } from '#libs/http/caller.js';
 import { type Caller } from '#libs/http/callers.js';
 import { Operation } from '#libs/http/operation.js';
-import { describe, type Parameters, Params } from '#libs/http/parameters.js';
+import { type Parameters, Params } from '#libs/http/parameters.js';
 import { text } from '#libs/http/reply-schema.js';
 import { sourceInPath } from '#libs/http/source-in-path.js';
 import { callerWithin } from '#libs/http/workspace.js';
@@ -23,6 +23,7 @@ import { DomainError } from '#libs/kernel/domain-error.js';
 import { otherKindHint } from '#libs/kernel/id-kinds.js';
 import { isIdOf, shownId } from '#libs/kernel/ids.js';
 import { CLOCK } from '#libs/kernel/tokens.js';
+import { invalidParameter, textOf } from '../list-event-summaries/event-lists.js';
 import { EMITTERS, type KnownEmitters, STREAM_SOURCES } from '../ports.js';
 import { RunSource } from '../source-runs/run-source.js';
 import { SummarySource } from './summary-source.js';
@@ -108,7 +109,7 @@ export class StreamWorkspaceController {
     const known = this.sources.flatMap(({ names }) => names);
     const streams = given.split(',').map((name) => name.trim());
     const unknown = streams.find((name) => !known.includes(name));
-    if (unknown !== undefined) throw invalid('streams', unknown, `must have names of ${known.join(', ')}`);
+    if (unknown !== undefined) throw invalidParameter('streams', unknown, `must have names of ${known.join(', ')}`);
     return new Set(streams);
   }
 
@@ -129,18 +130,6 @@ export class StreamWorkspaceController {
 
 const isWhole = (params: Parameters): boolean => {
   const given = textOf(params, 'expand') ?? '';
-  if (given !== '' && given !== 'event') throw invalid('expand', given, 'must be event');
+  if (given !== '' && given !== 'event') throw invalidParameter('expand', given, 'must be event');
   return given === 'event';
-};
-
-const textOf = (params: Parameters, field: string): string | undefined => {
-  const given = params[field];
-  if (given === undefined || given === null || typeof given === 'string') return given ?? undefined;
-  throw invalid(field, given, 'must be one text');
-};
-
-const invalid = (field: string, given: unknown, text: string): DomainError => {
-  const actual = describe(given);
-  const message = `parameter ${field} ${text}; got ${String(actual)}`;
-  return new DomainError('request.invalid_parameter', message, { field, actual });
 };

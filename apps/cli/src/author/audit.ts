@@ -55,7 +55,7 @@ const ofResource = async (context: Context, id: string, options: Options): Promi
   return { data: items, pageInfo, lines: linesOf(context, items), hints };
 };
 
-/** A span means so long before now. The server reads any other time. */
+/** A span means this long before now. The server reads any other time. */
 const timeOf = (text: string): string =>
   /^\d+[a-z]$/.test(text) ? String(Date.now() - spanMs('--since', text)) : text;
 

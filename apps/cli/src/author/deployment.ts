@@ -6,7 +6,7 @@ import { type Context } from './context.js';
 import { type Filled, PropForm } from './fill-form.js';
 import { collect } from './globals.js';
 import { exactLine, type Fields, fieldText, isFields } from './json.js';
-import { type PropOptions, propSources, propsOf, variablesIn } from './props.js';
+import { type PropOptions, propSources, propsOf, variablesIn, withPropOptions } from './props.js';
 import { type Session } from './session.js';
 import { type Source, sourceIn } from './sources.js';
 import { type Line, type Look } from './text.js';
@@ -23,11 +23,7 @@ export interface DeploymentOptions extends PropOptions {
 }
 
 export const withDeploymentOptions = (command: Command): Command =>
-  command
-    .option('--name <name>', 'its name')
-    .option('--prop <name=value>', 'name=text, name:=JSON, name=@FILE or name=env:VARIABLE; may be repeated', collect)
-    .option('--props <file>', 'a file with an object of props')
-    .option('--env-file <file>', 'variables for name=env:VARIABLE')
+  withPropOptions(command.option('--name <name>', 'its name'))
     .option('--account <prop=account>', 'account of an app: its id or name; may be repeated', collect)
     .option('--prompt-all', 'ask for every prop')
     .option('--root <folder>', 'folder whose files may be imported (default: the nearest with package.json or .git)')

@@ -1,6 +1,8 @@
 import { parseEnv } from 'node:util';
+import { type Command } from 'commander';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { wrongUsage } from '../workflows/failure.js';
+import { collect } from './globals.js';
 import { exactly, type Fields, isFields } from './json.js';
 import { readOption, readText } from './read-file.js';
 
@@ -85,6 +87,13 @@ const textOf = ({ option, name }: Place, value: string, { read, variable }: Prop
   if (found !== undefined) return found;
   throw wrongUsage(`${option} ${name}: the variable ${value.slice('env:'.length)} is not set`);
 };
+
+/** Adds the options that give values of props. */
+export const withPropOptions = (command: Command): Command =>
+  command
+    .option('--prop <name=value>', 'name=text, name:=JSON, name=@FILE or name=env:VARIABLE; may be repeated', collect)
+    .option('--props <file>', 'a file with an object of props')
+    .option('--env-file <file>', 'variables for name=env:VARIABLE');
 
 /** Of this process. */
 export const propSources = (

@@ -6,7 +6,7 @@ import { collect } from './globals.js';
 import { codeOfFiles } from './components.js';
 import { filesOfComponent } from './files-of-component.js';
 import { exactLine, type Fields } from './json.js';
-import { type PropOptions, propSources, propsOf, variablesIn } from './props.js';
+import { type PropOptions, propSources, propsOf, variablesIn, withPropOptions } from './props.js';
 import { sourceIn, sourceNamed } from './sources.js';
 
 interface Options extends PropOptions {
@@ -22,19 +22,21 @@ interface Options extends PropOptions {
 
 export const registerUpdate = (program: Command): void => {
   authorCommand<Options>(
-    program
-      .command('update')
-      .description(
-        'Changes a source: what is not given stays, also whether it is active. Refused when somebody else changes it ' +
-          'at the same time.',
-      )
-      .argument('<source>', 'id or name')
-      .option('--code <file>', 'its new code: a file with what it imports, or the https address of one')
-      .option('--root <folder>', 'folder whose files may be imported (default: the nearest with package.json or .git)')
-      .option('--name <name>', 'its new name')
-      .option('--prop <name=value>', 'name=text, name:=JSON, name=@FILE or name=env:VARIABLE; may be repeated', collect)
-      .option('--props <file>', 'a file with an object of props')
-      .option('--env-file <file>', 'variables for name=env:VARIABLE')
+    withPropOptions(
+      program
+        .command('update')
+        .description(
+          'Changes a source: what is not given stays, also whether it is active. Refused when somebody else changes it ' +
+            'at the same time.',
+        )
+        .argument('<source>', 'id or name')
+        .option('--code <file>', 'its new code: a file with what it imports, or the https address of one')
+        .option(
+          '--root <folder>',
+          'folder whose files may be imported (default: the nearest with package.json or .git)',
+        )
+        .option('--name <name>', 'its new name'),
+    )
       .option('--unset <prop>', 'a prop to remove; may be repeated', collect)
       .option('--activate', 'activate it')
       .option('--deactivate', 'deactivate it')

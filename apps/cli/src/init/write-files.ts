@@ -12,7 +12,7 @@ export const writeFiles = (folder: string, files: NewFiles, mayReplace: boolean)
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });
-    // Without --force nothing is replaced that came meanwhile.
+    // Without --force, a file that was created in the meantime is not replaced.
     writeFileSync(file, text, { flag: mayReplace ? 'w' : 'wx' });
   }
   return paths;

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly forward?: string;
 }
 
-/** What ends a follower by itself, and where its records go. */
+/** What ends a follower without Ctrl-C, and where its records go. */
 export interface FollowRules {
   /** Records after the history. */
   readonly count: number;
