@@ -173,7 +173,7 @@ const bind = (metadata: ComponentMetadata, plan: PropPlan): Promise<Readonly<Rec
     delete: () => Promise.resolve(),
   };
   const binder = propBinder(
-    vault as unknown as Parameters<typeof propBinder>[0],
+    vault,
     (key) => `https://${key}.example.test`,
     boundValue,
     { versionOf: () => undefined, freshen: () => undefined, authOf: () => Promise.resolve({}) },
