@@ -172,12 +172,11 @@ const bind = (metadata: ComponentMetadata, plan: PropPlan): Promise<Readonly<Rec
     put: () => Promise.resolve(),
     delete: () => Promise.resolve(),
   };
-  const binder = propBinder(
-    vault,
-    (key) => `https://${key}.example.test`,
-    boundValue,
-    { versionOf: () => undefined, freshen: () => undefined, authOf: () => Promise.resolve({}) },
-  );
+  const binder = propBinder(vault, (key) => `https://${key}.example.test`, boundValue, {
+    versionOf: () => undefined,
+    freshen: () => undefined,
+    authOf: () => Promise.resolve({}),
+  });
   return binder.bind('o_1', {
     componentId: 'sc_1',
     componentKey: metadata.key,
