@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiClient, type Data, type Paged, UnexpectedReply } from '#test/harness/api-client.js';
 import { eventually } from '#test/harness/wait.js';
-import { type Gate } from './kill9-load.js';
+import { type RoundsGoOn, untilAnswered } from './repeated-requests.js';
 import { type RunRecord } from './workflow-kills-checks.js';
 
 /** Runs of one bulk replay. At this rate it takes as long as most rounds, so that most kills meet one. */
 const CHOSEN = 20;
 const RATE = 10;
+/** Between looks for runs that have ended. */
+const LOOK_MS = 200;
 const END_TIMEOUT_MS = 120_000;
 
 interface Matched {
@@ -32,13 +34,13 @@ export class BulkReplays {
   private readonly taken = new Set<string>();
   /** Chosen in requests without an answer when the rounds ended, which may have begun a bulk replay or not. */
   private readonly unanswered = new Set<string>();
+  private readonly beginning: Promise<void>[] = [];
+  private isEnding = false;
 
   constructor(
     private readonly api: ApiClient,
     private readonly workflowId: string,
-    private readonly gate: Gate,
-    /** Whether an unanswered request is still repeated. */
-    private readonly goesOn: () => boolean,
+    private readonly rounds: RoundsGoOn,
   ) {}
 
   get count(): number {
@@ -49,14 +51,15 @@ export class BulkReplays {
    * Begins one of ended runs that none has chosen before, unless as many run as may. The request is repeated with its key
    * until it is answered, so a kill may come before, between and after what it writes.
    */
-  async begin(): Promise<void> {
-    const chosen = await this.untilAnswered(async () => {
-      const runs = await this.choose();
-      return runs.length > 0 ? runs : undefined;
-    });
-    if (!chosen) return;
+  begin(onFailure: (error: unknown) => void): void {
+    this.beginning.push(this.beginOne().catch(onFailure));
+  }
+
+  private async beginOne(): Promise<void> {
+    const chosen = await this.chosenSoon();
+    if (chosen.length === 0) return;
     const headers = { 'idempotency-key': randomUUID() };
-    const matched = await this.untilAnswered(async () => {
+    const matched = await untilAnswered(this.rounds, async () => {
       const body = { run_ids: chosen, rate: RATE };
       const reply = await this.api.call<Data<Matched>>('POST', this.path, { body, headers });
       if (reply.status === 202) return reply.body.data;
@@ -71,6 +74,8 @@ export class BulkReplays {
 
   /** Resolves with what went wrong once all of them have ended. */
   async ended(): Promise<readonly string[]> {
+    this.isEnding = true;
+    await Promise.all(this.beginning);
     const problems: string[] = [];
     for (const { id, chosen, matched } of this.begun) {
       const progress = await eventually(
@@ -101,20 +106,14 @@ export class BulkReplays {
     ];
   }
 
-  /** Asks again after each answer that a kill explains. Resolves with undefined once the rounds are over. */
-  private async untilAnswered<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
-    while (this.goesOn()) {
-      await this.gate.pass();
-      try {
-        const answer = await ask();
-        if (answer !== undefined) return answer;
-      } catch (error) {
-        const { status = 0 } = error instanceof UnexpectedReply ? error.reply : {};
-        if (status >= 400 && status < 500) throw error;
-      }
-      await pause(100);
+  /** Waits for runs that have ended, at the end of the rounds only if none was ever chosen. */
+  private async chosenSoon(): Promise<readonly string[]> {
+    while (this.rounds.goesOn()) {
+      const chosen = (await untilAnswered(this.rounds, () => this.choose())) ?? [];
+      if (chosen.length > 0 || (this.isEnding && this.taken.size > 0)) return chosen;
+      await pause(LOOK_MS);
     }
-    return undefined;
+    return [];
   }
 
   private get path(): string {

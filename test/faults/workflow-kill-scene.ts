@@ -9,9 +9,12 @@ import { type EffectSink } from './effect-sink.js';
 import { Gate } from './kill9-load.js';
 import { BulkReplays } from './workflow-bulk-kills.js';
 import { type EmitOfRun, problemsOfRun, type RunRecord, valueOf } from './workflow-kills-checks.js';
-import { loopingOf, replyingOf, stepsOf } from './workflow-steps.js';
+import { loopingOf, replyingOf, stepsOf, toolOf } from './workflow-steps.js';
+import { ToolCalls } from './workflow-tool-kills.js';
 
 const CLIENTS = 16;
+const TOOL_CALLERS = 2;
+const TOOL = 'post_twice';
 const END_TIMEOUT_MS = 600_000;
 /** The rounds show what is lost, and not what a slow machine does not do in time between two kills. */
 const TIMEOUT_SECONDS = 900;
@@ -26,6 +29,8 @@ export interface WorkflowKillReport {
   /** Bulk replays that were begun, and the runs that began with them. */
   readonly bulkReplays: number;
   readonly replayed: number;
+  /** Answered calls of a tool. */
+  readonly toolCalls: number;
   /** Executions of items of a `for_each`. */
   readonly items: number;
   /** Executions of steps, and how many of them were repeats. */
@@ -59,7 +64,7 @@ interface Reply {
   readonly immediate: boolean;
 }
 
-type Workflows = Readonly<Record<'stepping' | 'replying' | 'looping', Workflow>>;
+type Workflows = Readonly<Record<'stepping' | 'replying' | 'looping' | 'tool', Workflow>>;
 
 /** The workflows under load, and what is known of their runs. */
 export class WorkflowKillScene {
@@ -69,6 +74,7 @@ export class WorkflowKillScene {
   private readonly replies = new Map<string, unknown>();
   private readonly resumed = new Set<string>();
   private readonly bulk: BulkReplays;
+  private readonly tools: ToolCalls;
   /** Outcomes that were seen while the load ran. They must stay. */
   private readonly outcomes = new Map<string, unknown>();
   private readonly problems: string[] = [];
@@ -89,24 +95,27 @@ export class WorkflowKillScene {
     private readonly inFlight: number,
     private readonly workflows: Workflows,
   ) {
-    this.bulk = new BulkReplays(parts.api, workflows.looping.id, this.gate, () => this.steering);
+    const rounds = { gate: this.gate, goesOn: () => this.steering };
+    this.bulk = new BulkReplays(parts.api, workflows.looping.id, rounds);
+    this.tools = new ToolCalls(parts.api, TOOL, rounds);
   }
 
   static async of(parts: Parts, inFlight: number): Promise<WorkflowKillScene> {
     const { api, receiver, sink } = parts;
-    const make = async (name: string, response: string, steps: readonly unknown[]): Promise<Workflow> => {
+    const make = async (name: string, trigger: object, steps: readonly unknown[]): Promise<Workflow> => {
       const settings = {
         timeout_seconds: TIMEOUT_SECONDS,
         concurrency: 200,
         data_retention: { runs: 1_000_000, days: 30 },
       };
-      const body = { name: `killed, ${name}`, triggers: [{ type: 'http', response }], steps, settings };
+      const body = { name: `killed, ${name}`, triggers: [trigger], steps, settings };
       return (await api.expect<Data<Workflow>>(200, 'POST', '/v1/workflows', { body })).data;
     };
     const workflows = {
-      stepping: await make('stepping', 'default', stepsOf(sink.url)),
-      replying: await make('replying', 'custom', replyingOf(sink.url)),
-      looping: await make('looping', 'default', loopingOf(sink.url)),
+      stepping: await make('stepping', { type: 'http' }, stepsOf(sink.url)),
+      replying: await make('replying', { type: 'http', response: 'custom' }, replyingOf(sink.url)),
+      looping: await make('looping', { type: 'http' }, loopingOf(sink.url)),
+      tool: await make('tool', { type: 'tool', name: TOOL, description: 'Posts twice' }, toolOf(sink.url)),
     };
     const webhook = await api.createWebhook(receiver.url);
     receiver.trust(webhook.signing_key);
@@ -130,6 +139,13 @@ export class WorkflowKillScene {
           () => this.hit(),
         ),
       );
+    for (let n = 0; n < TOOL_CALLERS; n++)
+      this.tasks.push(
+        this.untilStopped(
+          () => this.sending,
+          () => this.tools.call(),
+        ),
+      );
     this.tasks.push(
       this.untilStopped(
         () => this.steering,
@@ -146,13 +162,13 @@ export class WorkflowKillScene {
 
   /** Begins one beside the load. */
   beginBulkReplay(): void {
-    const begun = this.bulk.begin().catch((error: unknown) => void this.problems.push(String(error)));
-    this.tasks.push(begun);
+    this.bulk.begin((error) => void this.problems.push(String(error)));
   }
 
-  /** Resolves once every bulk replay and every run has ended, with the server up. */
+  /** Resolves once every call is answered, and every bulk replay and every run has ended, with the server up. */
   async stop(): Promise<void> {
     this.sending = false;
+    await this.tools.ended();
     this.problems.push(...(await this.bulk.ended()));
     await eventually(
       'every run has ended',
@@ -180,7 +196,13 @@ export class WorkflowKillScene {
       if (replied !== undefined) this.outcomes.set(`${run.id} answer`, replied);
       this.problems.push(...problemsOfRun(run, sink, emits.get(run.id) ?? []), ...this.changesOf(run));
     }
-    this.problems.push(...this.bulk.problemsOf(records.values()), ...this.repeatedItems());
+    const { tool } = this.workflows;
+    const ofTool = [...records.values()].filter(({ workflow_id: id }) => id === tool.id);
+    this.problems.push(
+      ...this.bulk.problemsOf(records.values()),
+      ...this.tools.problemsOf(ofTool),
+      ...this.repeatedItems(),
+    );
     const effects = [...sink.effects.values()].flat();
     const executions = new Set(
       effects.map(({ run, step, runs, key, attempt }) => `${run} ${step} ${runs} ${key} ${attempt}`),
@@ -192,6 +214,7 @@ export class WorkflowKillScene {
       replies: this.replies.size,
       bulkReplays: this.bulk.count,
       replayed: [...records.values()].filter(({ replay_of: of }) => of !== null).length,
+      toolCalls: this.tools.count,
       items: effects.filter(({ item }) => item !== undefined).length,
       executions: effects.length,
       repeats: effects.length - executions.size,

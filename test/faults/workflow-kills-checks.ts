@@ -11,10 +11,12 @@ export interface StepRecord {
 
 export interface RunRecord {
   readonly id: string;
+  readonly workflow_id: string;
   readonly state: string;
   readonly replay_of: string | null;
   readonly waiting: { readonly kind: string } | null;
   readonly error: unknown;
+  readonly event: unknown;
   readonly steps: readonly StepRecord[];
 }
 

@@ -27,9 +27,9 @@ export interface WorkflowKillOptions {
 const LOAD_MS = [300, 2_500] as const;
 
 /**
- * Keeps runs of three workflows in flight, begins a bulk replay in each round, kills at random times, and checks each run at
- * the end: that it ended once, that no stored outcome changed, that a repeated side effect has the key of the first, and
- * that each chosen run was replayed once.
+ * Keeps runs of three workflows in flight and calls the tool of a fourth, begins a bulk replay in each round, kills at random
+ * times, and checks each run at the end: that it ended once, that no stored outcome changed, that a repeated side effect has
+ * the key of the first, that each chosen run was replayed once, and that each call of the tool began one run.
  */
 export const runWorkflowKills = async (
   target: KillTarget,

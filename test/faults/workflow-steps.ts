@@ -105,3 +105,9 @@ export const loopingOf = (sink: string): readonly Step[] => [
      return effect($, value, seen);`,
   ),
 ];
+
+/** Of a tool, whose caller waits for the end of its run. */
+export const toolOf = (sink: string): readonly Step[] => [
+  step('asked', sink, 'return effect($, Math.random());'),
+  step('told', sink, 'return effect($, Math.random(), { asked: steps.asked.$return_value });'),
+];
