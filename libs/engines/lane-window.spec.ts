@@ -21,21 +21,19 @@ const stored = (offset: number): StoredRecord => ({
   size: 10,
 });
 
-const opened = (handler: ConsumeOptions['handler'], more: Partial<ConsumeOptions> = {}) => {
+const opened = (handler: ConsumeOptions['handler']) => {
   const committed: number[] = [];
   let failures = 0;
-  let turns = 0;
-  const options = { group: 'g', topics: { names: ['t'] }, maxBatch: 10, maxUnacked: 10, handler, ...more };
+  const options = { group: 'g', topics: { names: ['t'] }, maxBatch: 10, maxUnacked: 10, handler };
   const window: LaneWindow = new LaneWindow('t', 't', options, new FetchBudget(), {
     ready: () => {
-      turns++;
       if (window.isFree) window.handAgain();
     },
     acknowledged: () => undefined,
     committed: (offset) => committed.push(offset),
     failed: () => failures++,
   });
-  return { window, committed, failures: () => failures, turns: () => turns };
+  return { window, committed, failures: () => failures };
 };
 
 describe('LaneWindow', () => {
@@ -68,22 +66,6 @@ describe('LaneWindow', () => {
     const failed = Date.now();
     await jest.advanceTimersByTimeAsync(100);
     expect(times.at(-1)).toBe(failed + 100);
-  });
-
-  it('lets records linger once, unless they fill a batch, and leaves no timer', async () => {
-    const { window, turns } = opened(() => Promise.resolve(), { lingerMs: 20 });
-    expect([window.lingers(1), window.lingers(10), window.lingers(2)]).toEqual([true, false, true]);
-    await jest.advanceTimersByTimeAsync(19);
-    expect(turns()).toBe(0);
-    await jest.advanceTimersByTimeAsync(1);
-    expect([turns(), window.lingers(3)]).toEqual([1, false]);
-    window.handOver([stored(0)]);
-    expect(window.lingers(1)).toBe(true);
-    window.handOver([stored(1)]);
-    expect(jest.getTimerCount()).toBe(0);
-    expect(window.lingers(1)).toBe(true);
-    window.revoke();
-    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('commits up to the first gap', () => {

@@ -33,9 +33,6 @@ export class LaneWindow {
   private detached = false;
   private paused = false;
   private timer: NodeJS.Timeout | undefined;
-  private lingering: NodeJS.Timeout | undefined;
-  /** Whether the records that wait have waited for others long enough. */
-  private hasLingered = false;
   private readonly backoff = new Backoff(PAUSES);
   /** Delivered offsets above the committed one, in order. Those before `head` are finished. */
   private window: number[] = [];
@@ -102,21 +99,6 @@ export class LaneWindow {
     return count;
   }
 
-  /**
-   * Whether the lane's next records, `waiting` of them, wait for others that may be delivered with them. `ready` tells when
-   * they have waited long enough.
-   */
-  lingers(waiting: number): boolean {
-    const { lingerMs = 0, maxBatch } = this.options;
-    if (lingerMs === 0 || this.hasLingered || waiting >= maxBatch) return false;
-    this.lingering ??= setTimeout(() => {
-      this.lingering = undefined;
-      this.hasLingered = true;
-      this.host.ready();
-    }, lingerMs);
-    return true;
-  }
-
   /** Delivers the records of a failed handler again, if there are any. */
   handAgain(): boolean {
     if (this.again.length === 0) return false;
@@ -128,7 +110,6 @@ export class LaneWindow {
 
   /** Delivers the lane's next records; the caller passes at most `room()`. */
   handOver(records: readonly StoredRecord[]): void {
-    this.endLinger();
     let taken = 0;
     for (const record of records) {
       const { offset, size } = record;
@@ -146,7 +127,6 @@ export class LaneWindow {
   revoke(): void {
     this.revoked = true;
     clearTimeout(this.timer);
-    this.endLinger();
   }
 
   detach(): void {
@@ -187,12 +167,6 @@ export class LaneWindow {
     }
     this.running = undefined;
     this.host.ready();
-  }
-
-  private endLinger(): void {
-    clearTimeout(this.lingering);
-    this.lingering = undefined;
-    this.hasLingered = false;
   }
 
   private pause(): void {

@@ -71,8 +71,6 @@ export interface ConsumeOptions {
   readonly maxBatch: number;
   /** Limit on unacknowledged records of a lane. It bounds memory, and the repeats after a crash. */
   readonly maxUnacked: number;
-  /** How long a record may wait for later ones of its lane, so that they come in one batch. Default: 0. */
-  readonly lingerMs?: number;
   /**
    * Resolves when the lane's next batch may come, even while records are unacknowledged. Batches of one lane never
    * overlap. Lanes are independent, so a slow one delays no other. After a rejection the log redelivers the batch's

@@ -1,7 +1,10 @@
+import { Backoff } from '#libs/async/backoff.js';
+import { SerialQueue } from '#libs/async/serial-queue.js';
 import { messageOf } from '#libs/kernel/error-message.js';
+import { GatheredBatches } from '#libs/stream-log/gathered-batches.js';
 import { isLines } from '#libs/stream-log/line-records.js';
 import { type SendOutcome, readOutcome } from '#libs/stream-log/message-records.js';
-import { type LaneBatch, type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
+import { type StoredRecord, type StreamLog } from '#libs/stream-log/stream-log.js';
 import { RUNS } from '#libs/stream-log/topics.js';
 import { type RunChange } from '#libs/workflow-runs/run-change.js';
 import { type RunHistory } from './run-history.js';
@@ -11,8 +14,10 @@ import { keepsNone, RunRetention, type RetentionPorts } from './clean-up/run-ret
 export const RUN_HISTORY_GROUP = 'projector.run_history';
 
 const MAX_BATCH = 256;
-/** Most runs end soon after they start, and then both are one write. */
-const LINGER_MS = 20;
+/** Most runs end soon after they start, and then both are one write, with those of other workflows. */
+const GATHER_MS = 25;
+/** Pauses after a failed write. */
+const PAUSES = { firstMs: 100, longestMs: 10_000 };
 
 export interface RecordedRuns {
   /** Number of changes of runs that are not yet in the history. */
@@ -43,47 +48,79 @@ export const recordsInto = async (
   return changes;
 };
 
+type RecordingPorts = RetentionPorts & { readonly log: StreamLog; readonly runHistory: RunHistory };
+
 /**
  * Writes what happens to runs from the log into the history, in each process for its share of the lanes, and removes the
  * ended runs that are not kept. The history passes over what it has, so a lane may have two owners for a moment, and a
  * crash repeats what was not acknowledged.
  */
-export const recordRuns = async (
-  deps: RetentionPorts & { readonly log: StreamLog; readonly runHistory: RunHistory },
-): Promise<RecordedRuns> => {
-  const { log, runHistory, logger } = deps;
+export const recordRuns = async (deps: RecordingPorts): Promise<RecordedRuns> => {
   const retention = new RunRetention(deps);
-  /** The retention removes the others, which an invocation or a call of a tool may wait to read. */
-  const goesNow = ({ workflowId, nostore, origin }: RunChange): boolean => {
-    if (nostore !== true) return false;
-    const workflow = deps.workflows.find(workflowId);
-    const isAwaited = origin?.sourceType === 'MANUAL' || origin?.sourceType === 'TOOL';
-    return !isAwaited || !workflow || !keepsNone(workflow);
+  const writes = new SerialQueue();
+  const gathered: GatheredBatches = new GatheredBatches({
+    gatherMs: GATHER_MS,
+    gatherManyMs: GATHER_MS,
+    // Each record is a change of its own.
+    newest: (_, records) => records,
+    onDue: () => void writes.run(() => flush()),
+  });
+  const backoff = new Backoff(PAUSES);
+  /** Never rejects. A failed write is repeated later. */
+  const flush = async (): Promise<void> => {
+    const lanes = gathered.shift().filter(({ revoked }) => !revoked());
+    if (lanes.length === 0) return;
+    try {
+      const records = lanes.flatMap((lane) => lane.records);
+      // Before the acknowledgement, so that a crash repeats it.
+      await record(deps, retention, records);
+      gathered.wrote(lanes, records.length);
+      backoff.reset();
+    } catch (error) {
+      if (backoff.count === 0) deps.logger.error({ error: messageOf(error) }, 'run_history.not_written: tried again');
+      gathered.putBack(lanes, backoff.next());
+    }
   };
-  const handler = async ({ records, ack }: LaneBatch): Promise<void> => {
-    const changes = await recordsInto(runHistory, records, ({ lane, offset }, error) =>
-      // Not written by this server. The lane goes on without it.
-      logger.error({ lane, offset, error: messageOf(error) }, 'run_history.unreadable'),
-    );
-    const ended = changes.filter(({ head }) => head.endedAt !== null);
-    // Before the acknowledgement, so that a crash repeats it.
-    await runHistory.remove(ended.filter(goesNow).map(({ runId }) => runId));
-    for (const { workflowId } of ended) retention.ended(workflowId);
-    for (const { offset } of records) ack(offset);
-  };
-  const consumer = await log.consume({
+  const consumer = await deps.log.consume({
     group: RUN_HISTORY_GROUP,
     topics: { prefix: RUNS },
     maxBatch: MAX_BATCH,
     maxUnacked: 2 * MAX_BATCH,
-    lingerMs: LINGER_MS,
-    handler,
+    handler: async (batch) => gathered.add(batch, false),
+    onRevoked: async (lane) => {
+      gathered.drop(lane);
+      await writes.idle();
+    },
   });
   return {
     backlog: () => consumer.backlog(),
     close: async () => {
+      gathered.stop();
       await consumer.close();
+      await writes.idle();
       await retention.close();
     },
   };
+};
+
+/** Resolves once the records are in the history, and the ended runs that are not kept are not. A repeat changes nothing. */
+const record = async (
+  { runHistory, workflows, logger }: RecordingPorts,
+  retention: RunRetention,
+  records: readonly StoredRecord[],
+): Promise<void> => {
+  /** The retention removes the others, which an invocation or a call of a tool may wait to read. */
+  const goesNow = ({ workflowId, nostore, origin }: RunChange): boolean => {
+    if (nostore !== true) return false;
+    const workflow = workflows.find(workflowId);
+    const isAwaited = origin?.sourceType === 'MANUAL' || origin?.sourceType === 'TOOL';
+    return !isAwaited || !workflow || !keepsNone(workflow);
+  };
+  const changes = await recordsInto(runHistory, records, ({ lane, offset }, error) =>
+    // Not written by this server. The lane goes on without it.
+    logger.error({ lane, offset, error: messageOf(error) }, 'run_history.unreadable'),
+  );
+  const ended = changes.filter(({ head }) => head.endedAt !== null);
+  await runHistory.remove(ended.filter(goesNow).map(({ runId }) => runId));
+  for (const { workflowId } of ended) retention.ended(workflowId);
 };

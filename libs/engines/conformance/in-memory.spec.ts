@@ -60,7 +60,7 @@ describeLaneWritesDouble(
 describeStreamLogDouble(
   'in memory',
   harness(
-    () => ({ log: new InMemoryStreamLog(), sweepAfter: async () => undefined, handsOverAtOnce: true as const }),
+    () => ({ log: new InMemoryStreamLog(), sweepAfter: async () => undefined }),
     ({ log }) => log.crash(),
   ),
   { retention: 'it keeps every record, because specs look at records already consumed' },

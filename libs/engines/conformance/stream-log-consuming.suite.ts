@@ -160,18 +160,6 @@ export const consume = ({ port }: { port: Log }): void => {
     await consumer.close();
   });
 
-  it('hands over together what comes within lingerMs, and at once what fills a batch', async () => {
-    const { log, handsOverAtOnce = false } = port();
-    await log.createTopic('t', {});
-    const { batches, consumer } = await follow(log, { topics: { names: ['t'] }, maxBatch: 3, lingerMs: 1_000 });
-    for (const n of all(4)) await log.publish([record('t', n)]);
-    await eventually('all of them', () => batches.flatMap(({ records: some }) => some).length === 4);
-    const together = batches.map(({ records: some }) => some.map(numberOf));
-    expect(together.flat()).toEqual(all(4));
-    if (!handsOverAtOnce) expect(together).toEqual([[0, 1, 2], [3]]);
-    await consumer.close();
-  });
-
   it('does not let a slow lane delay another', async () => {
     const { log } = port();
     await log.createTopic('slow', {});

@@ -16,8 +16,6 @@ export interface LogUnderTest {
   sweepAfter(ms: number): Promise<void>;
   /** Set when one process owns the log, so a group has one consumer at most. */
   readonly isOfOneProcess?: true;
-  /** Set when no record waits for later ones (`lingerMs`). */
-  readonly handsOverAtOnce?: true;
   /** Number of topics that counts as many. Default: 2,000. Fewer where creating one takes tens of milliseconds. */
   readonly manyTopics?: number;
 }

@@ -60,7 +60,7 @@ export class Lane {
     if (this.fetching || !this.window.isFree || this.window.handAgain()) return;
     if (this.position >= this.topic.lastId) return;
     const room = this.room();
-    if (room <= 0 || this.window.lingers(this.backlog - this.window.unackedCount)) return;
+    if (room <= 0) return;
     const records = this.host.tails.read(this.topic, this.position, room);
     if (records) this.handOver(records);
     else this.host.fetch(this);

@@ -194,7 +194,7 @@ export class KafkaLane implements PartitionId, Sheddable {
     if (!this.window.isFree || this.window.handAgain()) return;
     this.isShed = false;
     const room = this.buffer.length > 0 ? this.window.room() : 0;
-    const records = room > 0 && !this.window.lingers(this.buffer.length) ? this.buffer.slice(0, room) : [];
+    const records = room > 0 ? this.buffer.slice(0, room) : [];
     const fitting = records.slice(0, this.window.fitting(records));
     const last = fitting.at(-1);
     if (last) this.handOver(fitting, last.offset);
