@@ -63,7 +63,7 @@ export class IdempotentRequests {
       if (meanwhile !== undefined) return { replayed: meanwhile };
       throw new DomainError(
         'request.in_progress',
-        'a request with this Idempotency-Key is still running: repeat it in a few seconds',
+        'a request with this Idempotency-Key is still running: repeat it in a few seconds, or after a minute if its process died',
         { field: 'Idempotency-Key' },
       );
     }
