@@ -1,4 +1,4 @@
-import { type Collection, type Db, type Filter } from 'mongodb';
+import { type AnyBulkWriteOperation, type Collection, type Db, type Filter } from 'mongodb';
 import { Semaphore } from '#libs/async/semaphore.js';
 import { pause } from '#libs/async/pause.js';
 import { UnknownCursor } from '#libs/kernel/read-model-store.js';
@@ -114,8 +114,10 @@ export class MongoRunHistory implements RunHistory {
   async applySends(outcomes: readonly SendOutcome[]): Promise<void> {
     const ids = [...new Set(outcomes.map(({ runId }) => runId))];
     const known = await this.known(ids);
-    for (const { run, name, text, order } of outcomes.map(sentText))
-      if (known.has(run)) await this.writeText({ id: run, version: order }, name, text);
+    const sent = outcomes.map(sentText).filter(({ run }) => known.has(run));
+    await this.writeTexts(
+      sent.map(({ run, name, text, order }) => textDocument({ id: run, version: order }, name, text)),
+    );
     // A run may have been removed in the meantime.
     const left = await this.known([...known]);
     const removed = [...known].filter((id) => !left.has(id));
@@ -261,46 +263,59 @@ export class MongoRunHistory implements RunHistory {
 
   /** Writes the texts first, so that a run with its version has them. */
   private async write(writes: readonly RunWrite[]): Promise<readonly string[]> {
-    for (const { run, texts } of writes)
-      for (const [name, text] of Object.entries(texts)) await this.writeText(run, name, text);
-    const overtaken: string[] = [];
-    for (const write of writes) if (!(await this.writeRun(write))) overtaken.push(write.run.id);
-    return overtaken;
-  }
-
-  private async writeText(
-    { id, version }: Pick<RecordedRun, 'id' | 'version'>,
-    name: string,
-    text: string | null,
-  ): Promise<void> {
-    const filter = { _id: `${id}/${name}`, version: { $lte: version } };
+    await this.writeTexts(
+      writes.flatMap(({ run, texts }) => Object.entries(texts).map(([name, text]) => textDocument(run, name, text))),
+    );
     try {
-      await repeated(() => this.texts.updateOne(filter, { $set: { run: id, name, version, text } }, { upsert: true }));
-    } catch (error) {
-      // A later version has written it.
-      if (!isDuplicateKey(error)) throw error;
-    }
-  }
-
-  /** Resolves to false when the run has another version than the write expects, and than it makes. */
-  private async writeRun({ expected, run, words }: RunWrite): Promise<boolean> {
-    const { id: _id, version } = run;
-    const fields = { ...documentOf(run), ...(words === null ? {} : { words }) };
-    try {
-      if (expected === 0) await repeated(() => this.runs.insertOne({ _id, ...fields, words: words ?? [] }));
-      else {
-        const { matchedCount } = await repeated(() =>
-          this.runs.updateOne({ _id, version: expected }, { $set: fields }),
-        );
-        if (matchedCount === 1) return true;
-      }
+      const operations = writes.map(runOperation);
+      const { insertedCount, matchedCount } = await repeated(() => this.runs.bulkWrite(operations, UNORDERED));
+      if (insertedCount + matchedCount === writes.length) return [];
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // After a lost answer the write may have been made.
-    return (await this.runs.findOne({ _id }, { projection: { version: 1 } }))?.version === version;
+    // Another writer was first, or an answer was lost whose write was made.
+    const ids = writes.map(({ run }) => run.id);
+    const found = await this.runs.find({ _id: { $in: ids } }, { projection: { version: 1 } }).toArray();
+    const versions = new Map(found.map(({ _id, version }) => [_id, version]));
+    return writes.filter(({ run }) => versions.get(run.id) !== run.version).map(({ run }) => run.id);
+  }
+
+  /** Passes over those of which a later version is stored. */
+  private async writeTexts(texts: readonly TextDocument[]): Promise<void> {
+    if (texts.length === 0) return;
+    const operations = texts.map(({ _id, version, ...fields }) => ({
+      updateOne: {
+        filter: { _id, version: { $lte: version } },
+        update: { $set: { ...fields, version } },
+        upsert: true,
+      },
+    }));
+    try {
+      await repeated(() => this.texts.bulkWrite(operations, UNORDERED));
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      // A server may have left out those after the one with a later version.
+      if (texts.length > 1) for (const text of texts) await this.writeTexts([text]);
+    }
   }
 }
+
+const UNORDERED = { ordered: false } as const;
+
+const textDocument = (
+  { id, version }: Pick<RecordedRun, 'id' | 'version'>,
+  name: string,
+  text: string | null,
+): TextDocument => ({ _id: `${id}/${name}`, run: id, name, version, text });
+
+/** Writes the run only while it has the version that the write expects. */
+const runOperation = ({ expected, run, words }: RunWrite): AnyBulkWriteOperation<RunDocument> => {
+  const { id: _id } = run;
+  const fields = { ...documentOf(run), ...(words === null ? {} : { words }) };
+  return expected === 0
+    ? { insertOne: { document: { _id, ...fields, words: words ?? [] } } }
+    : { updateOne: { filter: { _id, version: expected }, update: { $set: fields } } };
+};
 
 const documentOf = (run: RecordedRun): Omit<RunDocument, '_id' | 'words'> => {
   const { arrivedAt, triggerType, triggerName, workflowVersion, traceId, endedAt, state, test, replayOf, bytes } =
