@@ -18,6 +18,8 @@ const TOOL = 'post_twice';
 const END_TIMEOUT_MS = 600_000;
 /** The rounds show what is lost, and not what a slow machine does not do in time between two kills. */
 const TIMEOUT_SECONDS = 900;
+/** Rest after a look at a run, in lengths of that look. */
+const LOOK_REST = 4;
 
 export interface WorkflowKillReport {
   readonly kills: number;
@@ -278,9 +280,11 @@ export class WorkflowKillScene {
   private async look(): Promise<void> {
     const ids = [...this.acknowledged];
     const id = ids[Math.floor(Math.random() * ids.length)];
-    await pause(10);
-    if (id === undefined) return;
+    if (id === undefined) return pause(10);
+    const began = performance.now();
     const { status, body } = await this.parts.api.call<Data<RunRecord>>('GET', `/v1/runs/${id}`);
+    // The runs shall have most of the engines, however long a look takes.
+    await pause(10 + LOOK_REST * (performance.now() - began));
     if (status !== 200) return;
     this.problems.push(...this.changesOf(body.data));
     for (const step of body.data.steps) {
