@@ -1,4 +1,5 @@
 import { type Command } from 'commander';
+import stringWidth from 'string-width';
 import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
@@ -151,14 +152,14 @@ const lineOf = ({ look }: Context, summary: Fields, shown: Shown, full: boolean)
   return full || look.columns === undefined ? line : fitted(line, look.columns);
 };
 
-/** Cuts a line of parts to the width of the terminal. */
-const fitted = (line: readonly Part[], columns: number): Line => {
+/** Cuts a line of parts to the columns of the terminal. */
+export const fitted = (line: readonly Part[], columns: number): Line => {
   let room = columns;
   return line.flatMap((part): readonly Part[] => {
     const text = harmless(typeof part === 'string' ? part : part.text);
     if (room <= 0) return [];
     const kept = cut(text, room);
-    room -= kept === text ? text.length : room;
+    room -= kept === text ? stringWidth(text) : room;
     return [typeof part === 'string' ? kept : { text: kept, as: part.as }];
   });
 };
