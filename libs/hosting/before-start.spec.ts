@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +58,9 @@ describe('.env', () => {
 
   it('never changes what the environment has, and gives nothing but settings', () => {
     const env = { SLUICE_PORT: '1', SLUICE_HOST: '' };
-    expect(read('SLUICE_PORT=2\nSLUICE_HOST=x\nNODE_OPTIONS=--inspect\nPATH=/evil', env).env).toEqual({
+    expect(
+      read('SLUICE_PORT=2\nSLUICE_HOST=x\nSLUICE_CONFIG=./keys.json\nNODE_OPTIONS=--inspect\nPATH=/evil', env).env,
+    ).toEqual({
       SLUICE_PORT: '1',
       SLUICE_HOST: '',
     });
@@ -75,6 +78,17 @@ describe('.env', () => {
     expect(problem).toMatch(reason);
     expect(problem).not.toContain('hush');
     expect(env).toEqual({});
+  });
+
+  it('is small', () => {
+    const { problem, env } = read(`SLUICE_PORT=1\n#${'x'.repeat(1024 * 1024)}`);
+    expect(problem).toMatch(/\.env cannot be read: it has 1048591 bytes, and 1048576 are read at most\. /);
+    expect(env).toEqual({});
+  });
+
+  it('is never a pipe, which may have no end', () => {
+    execFileSync('mkfifo', [join(folder, '.env')]);
+    expect(readEnvFile(folder, {})).toBeUndefined();
   });
 
   it('may be absent, or a folder of another program', () => {

@@ -35,6 +35,22 @@ export const nodeProblem = (version: string, execPath: string): string | undefin
   );
 };
 
+/** A larger file has no settings. It may belong to whoever wrote the folder. */
+const MOST_BYTES = 1024 * 1024;
+
+/** Text of `<folder>/.env`. Empty where there is no such file. Throws for one that cannot be read. */
+export const envFileText = (folder: string): string => {
+  const path = join(folder, '.env');
+  const found = statSync(path, { throwIfNoEntry: false });
+  // A folder of this name belongs to other tools, such as Python's. A pipe would never end.
+  if (found?.isFile() !== true) return '';
+  if (found.size > MOST_BYTES) throw new Error(`it has ${found.size} bytes, and ${MOST_BYTES} are read at most`);
+  return readFileSync(path, 'utf8');
+};
+
+/** The user's keys are not kept where a folder says so, which may be somebody else's. */
+const NEVER_OF_FILE = 'SLUICE_CONFIG';
+
 /**
  * Adds the SLUICE_ variables of `<folder>/.env` to `env`, which wins. Other names are left alone, because other programs
  * (Docker Compose) read the same file. Returns the problem of a file that cannot be used.
@@ -43,9 +59,7 @@ export const readEnvFile = (folder: string, env: Record<string, string | undefin
   const path = join(folder, '.env');
   let text: string;
   try {
-    // A folder of this name belongs to other tools, such as Python's.
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
-    text = readFileSync(path, 'utf8');
+    text = envFileText(folder);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return `${path} cannot be read: ${reason}. Let the user of this process read it, or remove it`;
@@ -53,7 +67,7 @@ export const readEnvFile = (folder: string, env: Record<string, string | undefin
   const wrong = wrongLineOf(text);
   if (wrong !== undefined) return `${path}, line ${wrong.line}: ${wrong.reason}`;
   for (const [name, value] of Object.entries(util.parseEnv(text))) {
-    if (name.startsWith('SLUICE_') && env[name] === undefined) env[name] = value;
+    if (name.startsWith('SLUICE_') && name !== NEVER_OF_FILE && env[name] === undefined) env[name] = value;
   }
   return undefined;
 };
@@ -80,8 +94,10 @@ const wrongLineOf = (text: string): WrongLine | undefined => {
     }
     const quote = /^["'`]/.exec(value)?.[0];
     if (quote === undefined || value.includes(quote, 1)) continue;
-    const end = lines.findIndex((later, n) => n > at && later.includes(quote));
-    if (end < 0) return { line: at + 1, reason: `the quotation mark ${quote} has no end. Close it, or remove it` };
+    let end = at + 1;
+    while (end < lines.length && !(lines[end] ?? '').includes(quote)) end++;
+    if (end === lines.length)
+      return { line: at + 1, reason: `the quotation mark ${quote} has no end. Close it, or remove it` };
     at = end;
   }
   return undefined;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { authorCommand, type Told } from '../author/command.js';
 import { wrongUsage } from '../workflows/failure.js';
 import { projectFiles } from './project.js';
-import { type Kind, newFiles, TEMPLATES, type Wanted } from './templates.js';
+import { type Kind, newFiles, type NewFiles, TEMPLATES, type Wanted } from './templates.js';
 import { writeFiles } from './write-files.js';
 
 interface Options {
@@ -65,18 +65,19 @@ const made = async (write: () => readonly string[]): Promise<Told> => {
 
 const newComponent = (kind: Kind, name: string, options: Options): readonly string[] => {
   checkName(name);
-  return writeFiles(name, newFiles(wantedOf(kind, name, options)), options.force === true);
+  const files = inFolder(name, newFiles(wantedOf(kind, name, options)));
+  return writeFiles('.', files, options.force === true);
 };
 
 const newProject = (dir: string, options: Options): readonly string[] => {
   const name = options.template ?? 'hello';
-  const component = Object.entries(newFiles(wantedOf('source', name, options)));
-  const files = {
-    ...projectFiles(path.basename(path.resolve(dir))),
-    ...Object.fromEntries(component.map(([file, text]) => [`${name}/${file}`, text])),
-  };
+  const component = newFiles(wantedOf('source', name, options));
+  const files = { ...projectFiles(path.basename(path.resolve(dir))), ...inFolder(name, component) };
   return writeFiles(dir, files, options.force === true);
 };
+
+const inFolder = (folder: string, files: NewFiles): NewFiles =>
+  Object.fromEntries(Object.entries(files).map(([file, text]) => [`${folder}/${file}`, text]));
 
 const wantedOf = (kind: Kind, name: string, options: Options): Wanted => {
   const { template, http = false, timer = false, db = false, ts = false } = options;

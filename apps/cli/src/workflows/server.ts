@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { envFileText } from '#libs/hosting/before-start.js';
 import { type Globals } from '../author/globals.js';
 import { NO_PROFILES, type Profiles, profilesFile, readProfiles } from '../author/profiles.js';
 import { CommandFailure, wrongUsage } from './failure.js';
@@ -26,7 +26,7 @@ export const givenHere: Given = (name) => {
 
 const inEnvFile = (name: string): string | undefined => {
   try {
-    return parseEnv(readFileSync('.env', 'utf8'))[name]?.trim();
+    return parseEnv(envFileText('.'))[name]?.trim();
   } catch {
     return undefined;
   }

@@ -1,14 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { serverArguments } from '../../serve.js';
-import { CommandFailure } from '../../workflows/failure.js';
-import { type Server } from '../../workflows/server.js';
-import { exactly, fieldText, isFields } from '../json.js';
+import { CommandFailure, wrongUsage } from '../../workflows/failure.js';
+import { givenHere, type Server } from '../../workflows/server.js';
+import { exactly, isFields } from '../json.js';
 
 export interface OwnServer extends Server {
   stop(): Promise<void>;
@@ -20,7 +29,13 @@ const START_MS = 60_000;
 const STOP_MS = 10_000;
 const POLL_MS = 20;
 
-/** Settings that the user gives a server of their own, too. Others are those of another installation. */
+/**
+ * Settings that the user gives a server of their own, too. Others are those of another installation. Those of `./.env`
+ * are not given, because the folder may be somebody else's, whose code must not loosen its own jail.
+ */
+const isPassed = (name: string): boolean =>
+  PASSED.test(name) && (!name.startsWith('SLUICE_') || givenHere(name)?.from === 'environment');
+
 const PASSED =
   /^(?!SLUICE_)|^SLUICE_(?:HEAP_MB|ISOLATION|IN_IMAGE|EGRESS_\w+|NPM_\w+|ACCOUNT_ENV|REGISTRY_DIR|RUN_TIMEOUT_S|HOOK_TIMEOUT_S|MEMORY_MB|MAX_BODY_KB|SMTP_\w+)$/;
 
@@ -32,6 +47,7 @@ const PASSED =
 export const startOwnServer = async (folder: string): Promise<OwnServer> => {
   const beside = path.join(folder, '.sluice');
   const data = path.join(beside, 'dev');
+  refuseLinks(beside, data);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   hideFromGit(beside);
   const apiKey = keyIn(beside);
@@ -48,6 +64,21 @@ export const startOwnServer = async (folder: string): Promise<OwnServer> => {
   }
 };
 
+/** What a project came with must not lead to other files of its user, which would be written. */
+const refuseLinks = (...folders: readonly string[]): void => {
+  for (const folder of folders) {
+    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
+    const entries = readdirSync(folder, { withFileTypes: true });
+    const link = isLink(folder)
+      ? folder
+      : entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => path.join(folder, name))[0];
+    if (link !== undefined)
+      throw wrongUsage(`${link} is a symbolic link, and the own server would write where it leads: remove it`);
+  }
+};
+
+const isLink = (file: string): boolean => lstatSync(file).isSymbolicLink();
+
 /** The folder has a key and data of one computer. */
 const hideFromGit = (folder: string): void => {
   const file = path.join(folder, '.gitignore');
@@ -63,6 +94,7 @@ const keyIn = (beside: string): string => {
 };
 
 interface Facts {
+  /** Of this computer, whatever the file says. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
@@ -74,7 +106,7 @@ const facts = (data: string): Facts | undefined => {
     const read = exactly(readFileSync(path.join(data, 'server.json'), 'utf8'));
     const [port, pid] = isFields(read) ? [read['port'], read['pid']] : [];
     if (typeof port !== 'number' || typeof pid !== 'number') return undefined;
-    return { url: fieldText(read, 'url'), port, pid };
+    return { url: `http://127.0.0.1:${port}`, port, pid };
   } catch {
     // There was none yet, or it ended while it wrote.
     return undefined;
@@ -106,7 +138,7 @@ const isFree = async (port: number): Promise<boolean> => {
 };
 
 const launched = (data: string, apiKey: string, port: number): ChildProcess => {
-  const given = Object.entries(process.env).filter(([name]) => PASSED.test(name));
+  const given = Object.entries(process.env).filter(([name]) => isPassed(name));
   const env = {
     ...Object.fromEntries(given),
     SLUICE_HOST: '127.0.0.1',
