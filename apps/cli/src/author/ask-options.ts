@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { isFields, textOf } from './json.js';
 import { type Choice, type Prompts } from './prompts.js';
-import { harmless } from './text.js';
 
 export interface Option {
   readonly label: string;
@@ -98,7 +97,7 @@ export class OptionSearch {
     this.last = query;
     const wanted = typed.toLowerCase();
     const matches = options
-      .map(({ label }, at): Choice => ({ name: harmless(label), value: String(at) }))
+      .map(({ label }, at): Choice => ({ name: label, value: String(at) }))
       .filter(({ name }) => this.remote.usesQuery || name.toLowerCase().includes(wanted));
     return [...matches, ...further, ...(next === undefined ? [] : [{ name: 'Load more', value: MORE }])];
   }

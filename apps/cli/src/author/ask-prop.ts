@@ -35,7 +35,7 @@ export const askProp = async (asking: Asking, prop: Fields): Promise<unknown> =>
 };
 
 const messageOf = (prop: Fields): string =>
-  `${harmless(labelOf(prop)).slice(0, 200)}${prop['optional'] === true ? ' (optional)' : ''}`;
+  `${labelOf(prop).slice(0, 200)}${prop['optional'] === true ? ' (optional)' : ''}`;
 
 const describe = ({ context }: Asking, prop: Fields): void => {
   const description = fieldText(prop, 'description').trim();
@@ -75,7 +75,7 @@ const chosenOf = async (asking: Asking, prop: Fields, message: string): Promise<
 export class OptionsFailed extends Error {}
 
 const listed = (options: readonly Option[]): readonly Choice[] =>
-  options.map(({ label }, at) => ({ name: harmless(label), value: String(at) }));
+  options.map(({ label }, at) => ({ name: label, value: String(at) }));
 
 const none = (prop: Fields): readonly Choice[] => (prop['optional'] === true ? [{ name: '(none)', value: DONE }] : []);
 
@@ -92,8 +92,7 @@ const one = async (prompts: Prompts, search: OptionSearch, prop: Fields, message
 const several = async (prompts: Prompts, search: OptionSearch, prop: Fields, message: string): Promise<unknown> => {
   const chosen: Option[] = [];
   for (;;) {
-    const shown =
-      chosen.length === 0 ? message : `${message} (${chosen.map(({ label }) => harmless(label)).join(', ')})`;
+    const shown = chosen.length === 0 ? message : `${message} (${chosen.map(({ label }) => label).join(', ')})`;
     const next = await search.choose(prompts, shown, [{ name: '(no more)', value: DONE }]);
     if (typeof next === 'string') return chosen.map((option) => valueOf(prop, option));
     if (!chosen.includes(next)) chosen.push(next);

@@ -2,7 +2,6 @@ import { type Asking } from './ask-prop.js';
 import { type Fields, fieldText, textOf } from './json.js';
 import { readList } from './pages.js';
 import { type Choice } from './prompts.js';
-import { harmless } from './text.js';
 
 const NEW = 'new';
 const NONE = 'none';
@@ -14,7 +13,7 @@ export const askAccount = async (asking: Asking, message: string, app: string): 
   const { items } = await readList(session, path, { all: true }, { app });
   const chosen = await prompts.choose(message, [
     ...items.map(choiceOf),
-    { name: `A new account of ${harmless(app)}`, value: NEW },
+    { name: `A new account of ${app}`, value: NEW },
     { name: 'No account', value: NONE },
   ]);
   if (chosen === NONE) return undefined;
@@ -23,7 +22,7 @@ export const askAccount = async (asking: Asking, message: string, app: string): 
 
 const choiceOf = (item: Fields): Choice => {
   const [id, name] = [fieldText(item, 'id'), textOf(item['name'])];
-  return { name: name === '' ? id : `${harmless(name)} (${id})`, value: id };
+  return { name: name === '' ? id : `${name} (${id})`, value: id };
 };
 
 /** Fields are shown by their names only, because any may be secret. */
@@ -33,7 +32,7 @@ const newAccount = async ({ prompts, session }: Asking, app: string): Promise<st
   for (;;) {
     const field = await prompts.text(`Field ${credentials.length + 1} of $auth (empty to end)`, '');
     if (field === '') break;
-    credentials.push([field, await prompts.secret(`Value of ${harmless(field)}`)]);
+    credentials.push([field, await prompts.secret(`Value of ${field}`)]);
   }
   const body = { app, credentials: Object.fromEntries(credentials), ...(name === '' ? {} : { name }) };
   const { data } = await session.request({ method: 'POST', path: '/v1/accounts', body });

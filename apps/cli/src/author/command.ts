@@ -3,7 +3,7 @@ import { type Outcome } from '../workflows/outcome.js';
 import { contextOf, type Context } from './context.js';
 import { addGlobals, globalsOf } from './globals.js';
 import { isFields, jsonLine } from './json.js';
-import { harmless, harmlessJson, type Line, printed } from './text.js';
+import { harmless, harmlessLines, type Line, printed } from './text.js';
 
 /** What a command found or did. */
 export interface Told {
@@ -39,7 +39,8 @@ const print = ({ globals, look, io }: Context, told: Told): void => {
   process.exitCode = exit;
   if (streamed) return;
   if (raw !== undefined) {
-    io.raw(look.columns === undefined ? raw : `${harmlessJson(raw)}\n`);
+    // It may be no JSON, when the server is none of Sluice.
+    io.raw(look.columns === undefined ? raw : `${harmlessLines(raw)}\n`);
     return;
   }
   if (globals.json) {

@@ -1,4 +1,4 @@
-import { wrongUsage } from '../workflows/failure.js';
+import { CommandFailure, wrongUsage } from '../workflows/failure.js';
 import { type Fields, fieldText, isFields } from './json.js';
 import { type Session, withQuery } from './session.js';
 
@@ -21,6 +21,7 @@ export interface Listed {
 /** Items that a command lists, unless `-n` says otherwise. */
 const USUAL = 20;
 const MOST_IN_PAGE = 100;
+/** Items of a list that is read as a whole. */
 const MOST = 100_000;
 
 /** Reads as much of a list as is wanted, page by page. */
@@ -47,8 +48,12 @@ export const readList = async (
     const pageInfo = { total_count: total, count: items.length, start_cursor: first, end_cursor: last };
     if (page.length < limit && !(options.hasShortPages === true && page.length > 0))
       return { items, pageInfo, hints: [] };
-    after = fieldText(info, 'end_cursor');
+    const next = fieldText(info, 'end_cursor');
+    // A server that repeats a page would never end.
+    if (next !== '' && next === after) throw endless(session);
+    after = next;
     if (items.length < wanted && after !== '') continue;
+    if (options.all === true && after !== '' && items.length !== total) throw tooLong();
     const isRest = after !== '' && (options.after !== undefined || items.length !== total);
     return { items, pageInfo, hints: isRest ? [`${items.length} of ${String(total)}; more: --after ${after}`] : [] };
   }
@@ -57,11 +62,21 @@ export const readList = async (
 const wantedOf = ({ number, after, all = false }: ListOptions): number => {
   if (all && (number !== undefined || after !== undefined))
     throw wrongUsage('--all lists all: leave out -n and --after');
-  if (all) return Infinity;
+  if (all) return MOST;
   const wanted = Number(number ?? USUAL);
   if (Number.isInteger(wanted) && wanted >= 1 && wanted <= MOST) return wanted;
   throw wrongUsage(`-n must be an integer from 1 to ${MOST}; got ${JSON.stringify((number ?? '').slice(0, 100))}`);
 };
+
+const endless = ({ server }: Session): CommandFailure =>
+  new CommandFailure({
+    exit: 1,
+    code: 'unexpected_answer',
+    message: `${server.url} answered with the same page twice: check the address and the version of the server`,
+  });
+
+const tooLong = (): CommandFailure =>
+  wrongUsage(`the list has more than ${MOST} items, which is more than --all reads: use -n and --after`);
 
 const wholeList = (all: readonly Fields[], { after }: ListOptions, wanted: number): Listed => {
   if (after !== undefined) throw wrongUsage('this list has no pages: leave out --after');

@@ -1,5 +1,6 @@
 import type * as prompts from '@inquirer/prompts';
 import { type Globals } from './globals.js';
+import { harmless } from './text.js';
 
 /** Asks a person. Each rejects with Interrupted after Ctrl-C. */
 export interface Prompts {
@@ -33,25 +34,42 @@ interface Surroundings {
 export const mayAsk = ({ input, json }: Globals, { env, isTerminal }: Surroundings): boolean =>
   isTerminal.stdin && isTerminal.stderr && input !== false && json !== true && (env['CI'] ?? '') === '';
 
-/** Asks on standard error, because standard output has the results. */
+/** Asks on standard error, because standard output has the results. Texts of others are shown as `harmless` has them. */
 export const terminalPrompts = (): Prompts => {
   const shown = { output: process.stderr };
   return {
-    text: (message, initial) => asked(({ input }) => input({ message, default: initial }, shown)),
+    text: async (question, initial) => {
+      const [message, usual] = [harmless(question), harmless(initial)];
+      const typed = await asked(({ input }) => input({ message, default: usual }, shown));
+      return typed === usual ? initial : typed;
+    },
     secret: (message) =>
-      asked(({ password }) => password({ message, mask: false, theme: { style: { maskedText: '' } } }, shown)),
-    confirm: (message) =>
-      asked(({ confirm }) =>
-        confirm({ message, default: false, theme: { style: { defaultAnswer: (text: string) => `[${text}]` } } }, shown),
+      asked(({ password }) =>
+        password({ message: harmless(message), mask: false, theme: { style: { maskedText: '' } } }, shown),
       ),
-    choose: (message, choices) => asked(({ select }) => select({ message, choices: [...choices] }, shown)),
+    confirm: (message) =>
+      asked(({ confirm }) => confirm({ message: harmless(message), default: false, theme: { style: NO } }, shown)),
+    choose: (message, choices) =>
+      asked(({ select }) => select({ message: harmless(message), choices: shownOf(choices) }, shown)),
     edit: (message, initial) =>
-      asked(({ editor }) => editor({ message, default: initial, postfix: '.json', waitForUserInput: false }, shown)),
-    check: (message, choices) => asked(({ checkbox }) => checkbox({ message, choices: [...choices] }, shown)),
+      asked(({ editor }) =>
+        editor({ message: harmless(message), default: initial, postfix: '.json', waitForUserInput: false }, shown),
+      ),
+    check: (message, choices) =>
+      asked(({ checkbox }) => checkbox({ message: harmless(message), choices: shownOf(choices) }, shown)),
     search: (message, find) =>
-      asked(({ search }) => search({ message, source: (typed = '', { signal }) => find(typed, signal) }, shown)),
+      asked(({ search }) => {
+        const source = async (typed = '', { signal }: { readonly signal: AbortSignal }) =>
+          shownOf(await find(typed, signal));
+        return search({ message: harmless(message), source }, shown);
+      }),
   };
 };
+
+const NO = { defaultAnswer: (text: string): string => `[${text}]` };
+
+const shownOf = (choices: readonly Choice[]): Choice[] =>
+  choices.map(({ name, value }) => ({ name: harmless(name), value }));
 
 type Library = typeof prompts;
 

@@ -122,6 +122,7 @@ const BAR = 30;
 
 /** `[######----] 3 of 5` */
 const barOf = (done: number, all: number): string => {
-  const filled = all === 0 ? BAR : Math.round((BAR * Math.max(0, done)) / all);
+  const part = all === 0 ? 1 : Math.min(1, Math.max(0, done / all));
+  const filled = Math.round(BAR * part);
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR - filled)}] ${done} of ${all}`;
 };

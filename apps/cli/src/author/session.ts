@@ -20,7 +20,7 @@ export class Session {
   async request(asked: Asked): Promise<Fields> {
     const text = await this.text(asked);
     if (text === '') return {};
-    const body = exactly(text);
+    const body = valueOf(text);
     if (isFields(body)) return body;
     throw this.unexpected('an object');
   }
@@ -71,6 +71,15 @@ export class Session {
     });
   }
 }
+
+/** Undefined for what is no JSON, or is nested too deep to be read. */
+const valueOf = (text: string): unknown => {
+  try {
+    return exactly(text);
+  } catch {
+    return undefined;
+  }
+};
 
 export interface Workspace {
   readonly id: string;
@@ -141,7 +150,7 @@ export const openSession = async (context: Context): Promise<Session> => {
   const known = profiles.read();
   const { url, apiKey, profile, workspaceId, unconfirmed } = chooseServer(io.given, globals, known);
   if (unconfirmed !== null) {
-    const question = `./.env of this folder names the server ${harmless(unconfirmed)}. Use it from here?`;
+    const question = `./.env of this folder names the server ${unconfirmed}. Use it from here?`;
     if (prompts === undefined || !(await prompts.confirm(question))) throw notConfirmed(unconfirmed);
     profiles.write({ ...known, folders: { ...known.folders, [process.cwd()]: unconfirmed } });
   }

@@ -59,6 +59,11 @@ describe('colours', () => {
 });
 
 describe('a moment', () => {
+  it('may be none', () => {
+    expect(momentOf(1e300, plain)).toBe('1e+300');
+    expect(momentOf(1e300, { colours: false, columns: 80 })).toBe('1e+300');
+  });
+
   it('is local with its zone on a terminal, and else of UTC', () => {
     expect(momentOf(1_764_320_000_123, plain)).toBe('2025-11-28T08:53:20.123Z');
     expect(momentOf(1_764_320_000_123, { colours: false, columns: 80 })).toMatch(

@@ -110,6 +110,8 @@ export const cut = (text: string, width: number): string => {
 
 /** A moment as people read it: local with its zone on a terminal, else in UTC. */
 export const momentOf = (epochMs: number, { columns }: Look): string => {
+  // A server may tell a time that is none.
+  if (Number.isNaN(new Date(epochMs).getTime())) return String(epochMs);
   if (columns === undefined) return new Date(epochMs).toISOString();
   const minutes = -new Date(epochMs).getTimezoneOffset();
   const local = new Date(epochMs + minutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');

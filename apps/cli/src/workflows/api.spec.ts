@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ask, type Asked, askForText } from './api.js';
+import { ask, type Asked, askForStream, askForText } from './api.js';
 
 let http: Server;
 let url = '';
@@ -100,6 +100,23 @@ describe('a request', () => {
       code: 'unexpected_answer',
       message: `${url} answered 200 with more than 64 MB: check the address`,
     });
+  });
+
+  it('gives up on a server that answers slowly without end', async () => {
+    const slow = (response: ServerResponse): void => {
+      const more = setInterval(() => response.write(' '), 5);
+      response.on('close', () => clearInterval(more));
+    };
+    answers = [slow, slow, slow, slow];
+    const asking = askForText({ url, apiKey: 'sk_1' }, { method: 'GET', path: '/' }, pause, 50);
+    await expect(asking).rejects.toMatchObject({ exit: 7, code: 'no_server' });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('opens no stream that a server does not begin', async () => {
+    answers = [() => undefined];
+    const opening = askForStream({ url, apiKey: 'sk_1' }, '/v1/sse', {}, new AbortController().signal, 50);
+    await expect(opening).rejects.toMatchObject({ exit: 7, code: 'no_server' });
   });
 
   it('is told with its time and id, and without the key', async () => {

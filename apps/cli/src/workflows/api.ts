@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as setLate } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { version } from '#libs/hosting/version.js';
 import { fieldText, isFields } from '../author/json.js';
@@ -34,12 +35,17 @@ export const ask = async (server: Server, asked: Asked, pauseMs: Pause = setTime
   jsonIn(await askForText(server, asked, pauseMs));
 
 /** As `ask`, and resolves with the body of the answer as it came. */
-export const askForText = async (server: Server, asked: Asked, pauseMs: Pause = setTimeout): Promise<string> => {
+export const askForText = async (
+  server: Server,
+  asked: Asked,
+  pauseMs: Pause = setTimeout,
+  mostMs = REQUEST_MS,
+): Promise<string> => {
   const last = Date.now() + RETRY_MS;
   // The same in each try.
   const repeat = asked.method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
   for (let round = 1; ; round++) {
-    const answer = await answered(server, asked, repeat);
+    const answer = await answered(server, asked, repeat, mostMs);
     if (answer.kind === 'answer' && answer.status < 300) return answer.text;
     const waitMs = answer.retryMs ?? 1_000 * 2 ** (round - 1);
     const isAgain = answer.kind === 'lost' || (answer.kind === 'answer' && OVERLOADED.has(answer.status));
@@ -57,23 +63,40 @@ export const askForStream = async (
   path: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
+  mostMs = REQUEST_MS,
 ): Promise<ReadableStream<Uint8Array>> => {
-  const { url, apiKey, tell } = server;
-  let response: Response;
+  const { url } = server;
+  // Ends what the server does not begin in time, and no stream that is open.
+  const late = new AbortController();
+  const timer = setLate(() => late.abort(new Error(`no answer within ${mostMs / 1_000} s`)), mostMs);
   try {
-    response = await fetch(`${url}${path}`, {
+    const response = await opened(server, path, headers, AbortSignal.any([signal, late.signal]));
+    const { status, body } = response;
+    if (status === 200 && body !== null) return body as ReadableStream<Uint8Array>;
+    const text = await textOf(response).catch(() => undefined);
+    throw refusal(url, status, text === undefined ? undefined : jsonIn(text));
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const opened = async (
+  { url, apiKey, tell }: Server,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Response> => {
+  try {
+    const response = await fetch(`${url}${path}`, {
       headers: { ...headers, authorization: `Bearer ${apiKey}`, 'user-agent': `sluice-cli/${version()}` },
       redirect: 'manual',
       signal,
     });
+    tell?.(`GET ${url}${path}: ${response.status}, request ${response.headers.get('x-request-id') ?? 'without id'}`);
+    return response;
   } catch (error) {
     throw unreachable(url, reasonOf(error));
   }
-  const { status, body } = response;
-  tell?.(`GET ${url}${path}: ${status}, request ${response.headers.get('x-request-id') ?? 'without id'}`);
-  if (status === 200 && body !== null) return body as ReadableStream<Uint8Array>;
-  const text = await textOf(response).catch(() => undefined);
-  throw refusal(url, status, text === undefined ? undefined : jsonIn(text));
 };
 
 type Answer =
@@ -87,6 +110,7 @@ const answered = async (
   { url, apiKey, tell }: Server,
   { method, path, body, json = body === undefined ? undefined : JSON.stringify(body), revision }: Asked,
   headers: Readonly<Record<string, string>>,
+  mostMs: number,
 ): Promise<Answer> => {
   const startedAt = performance.now();
   const told = (result: string): void =>
@@ -104,7 +128,7 @@ const answered = async (
       ...(json === undefined ? {} : { body: json }),
       // Another server must not get the key.
       redirect: 'manual',
-      signal: AbortSignal.timeout(REQUEST_MS),
+      signal: AbortSignal.timeout(mostMs),
     });
     const text = await textOf(response);
     told(`${response.status}, request ${response.headers.get('x-request-id') ?? 'without id'}`);

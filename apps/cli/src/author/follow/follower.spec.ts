@@ -45,6 +45,7 @@ const followed = async (...connections: readonly Connection[]) => {
   return { told, cursors, ids, failure };
 };
 
+/** The numbers are those of the checks of the command line. */
 // docs/reference/command-line.md#follow
 describe('a follower', () => {
   it('tells each record once over lost connections, and resumes after the last cursor', async () => {
@@ -67,12 +68,22 @@ describe('a follower', () => {
     expect(cursors).toEqual([undefined, '5000/']);
   });
 
+  it('sends no cursor back that is none', async () => {
+    const wrong = (id: string): string => `event: events\nid: ${id}\ndata: {"id":"2-0"}\n\n`;
+    const { cursors } = await followed(
+      { parts: [event(1), wrong(`9000/${'x'.repeat(1_000)}`)] },
+      { parts: [wrong('9000/\u2028')] },
+    );
+    expect(cursors).toEqual([undefined, '1000/dc_a/1-0', '1000/dc_a/1-0']);
+  });
+
   it('keeps records of other streams and emitters apart', async () => {
     const { ids } = await followed({ parts: [event(1), event(1, 'errors'), event(1)] });
     expect(ids).toEqual(['1-0', '1-0']);
   });
 
-  it('takes silence for a lost connection', async () => {
+  // The silence of a server is 40 s.
+  it('40: takes silence for a lost connection', async () => {
     const { ids, told } = await followed({ parts: [event(1)], then: 'silent' }, { parts: [event(2)] });
     expect(ids).toEqual(['1-0', '2-0']);
     expect(told.slice(0, 2)).toEqual(['Connection lost. Trying again in 0 s.', 'Connected again.']);
@@ -89,7 +100,7 @@ describe('a follower', () => {
     expect(ids).toEqual(['1-0']);
   });
 
-  it('tells what is no longer kept', async () => {
+  it('41: tells what is no longer kept', async () => {
     const since = new Date(2026, 0, 2, 12, 3, 4).getTime();
     const gap = `event: gap\ndata: {"since":${since}}\n\n`;
     const { told } = await followed({ parts: [event(1)] }, { parts: [':keep-alive\n\n', gap, event(9)] });

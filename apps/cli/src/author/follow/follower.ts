@@ -30,7 +30,8 @@ const WAITS_S = [0, 1, 2, 4, 8, 15];
 const STEADY_MS = 10_000;
 /** Records that are known, so that a repeat is not told again. A server repeats those of 10 s. */
 const MOST_KNOWN = 20_000;
-const CURSOR = /^\d{1,15}\/\S*$/;
+/** It is sent back in a header. */
+const CURSOR = /^\d{1,15}\/[!-~]{0,400}$/;
 
 /** Follows a stream over lost connections, and tells each record once. */
 export class Follower {
@@ -117,7 +118,7 @@ export class Follower {
       this.following.tell(`${String(fields['count'])} were left out, because there were too many in a second.`);
       return undefined;
     }
-    if (id !== undefined) this.cursor = id;
+    if (id !== undefined && CURSOR.test(id)) this.cursor = id;
     return this.isRepeat(name, fields) ? undefined : { name, data: fields };
   }
 
