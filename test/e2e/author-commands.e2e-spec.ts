@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Source } from '#test/harness/api-client.js';
 import { CLI, runNode, type Told } from '#test/harness/command-line.js';
@@ -75,6 +80,68 @@ describe('lists', () => {
     const coloured = await inTerminal(['list'], [], { env: variables(), cwd: dir });
     expect(coloured.shown).toContain('\u001b[32mactive');
     expect(textOn(coloured.shown)).toMatch(/orders +dc_\w+ +active +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/);
+  }, 120_000);
+
+  it('19: end quietly when their reader does', async () => {
+    const line = `'${process.execPath}' '${CLI}' list sources --all | head -n 1; echo "status \${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { env: variables(), cwd: dir });
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^NAME +ID .*\nstatus 0\n$/);
+  });
+
+  it('17: are read to their end, page by page', async () => {
+    const sources = Array.from({ length: 10_000 }, (_, n) => ({ id: `dc_${n}` }));
+    const pages = createServer(({ url = '' }, response) => {
+      const query = new URL(url, 'http://127.0.0.1').searchParams;
+      const [from, limit] = [Number(query.get('after') ?? 0), Number(query.get('limit'))];
+      const data = sources.slice(from, from + limit);
+      const info = { total_count: sources.length, count: data.length, end_cursor: String(from + data.length) };
+      response.end(JSON.stringify({ data, page_info: info }));
+    }).listen(0, '127.0.0.1');
+    await once(pages, 'listening');
+    const url = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+    const { status, stdout, stderr } = await sluice('list', '--all', '--json', '--url', url, '--workspace', 'o_1');
+    pages.closeAllConnections();
+    pages.close();
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const { data } = JSON.parse(stdout) as { data: { id: string }[] };
+    expect(new Set(data.map(({ id }) => id)).size).toBe(10_000);
+  }, 60_000);
+
+  it('15: and all that reads fail with one line of JSON on standard error', async () => {
+    const lines = [
+      'whoami',
+      'list',
+      'list components',
+      'describe orders',
+      'events orders',
+      'logs orders',
+      'errors',
+      'runs orders',
+      'stores records x',
+      'audit',
+      'members',
+      'keys',
+      'webhooks deliveries x',
+      'api GET /users/me',
+    ];
+    const env = { ...variables(), SLUICE_API_KEY: 'sk_of-somebody-else' };
+    for (const line of lines) {
+      const { status, stdout, stderr } = await runNode([CLI, ...line.split(' '), '--json'], env, dir);
+      expect({ line, status, stdout, lines: stderr.split('\n').length }).toEqual({
+        line,
+        status: 3,
+        stdout: '',
+        lines: 2,
+      });
+      expect(JSON.parse(stderr)).toEqual({
+        error: expect.any(String),
+        code: 'unauthorized',
+        status: 401,
+        details: {},
+        next: null,
+      });
+    }
   }, 120_000);
 
   it('refuse what they do not list', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CLI, runNode, type Told } from '#test/harness/command-line.js';
@@ -10,9 +10,10 @@ import { eventually } from '#test/harness/wait.js';
 
 const sluice = (...args: readonly string[]): Promise<Told> => runNode([CLI, ...args], { PATH: process.env.PATH }, ROOT);
 
+/** The numbers are those of the checks of the command line. */
 // docs/reference/command-line.md#exits
 describe('the shape of the command line', () => {
-  it('lists its commands in groups', async () => {
+  it('2: lists its commands in groups', async () => {
     const { status, stdout, stderr } = await sluice();
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     for (const group of ['Develop', 'Use', 'Operate']) expect(stdout).toMatch(new RegExp(`^${group}:$`, 'm'));
@@ -21,12 +22,30 @@ describe('the shape of the command line', () => {
     expect((await sluice('help')).stdout).toBe(stdout);
   });
 
-  it('tells its version before it loads any command', async () => {
+  it('2: tells its version before it loads any command', async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(await sluice('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it('names the command that was meant', async () => {
+  it('3: asks for a newer Node in one line', async () => {
+    const dir = tempDir('old-node');
+    const file = join(dir, 'old.cjs');
+    writeFileSync(
+      file,
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } });`,
+    );
+    const told = await runNode(['--require', file, CLI, 'list'], { PATH: process.env.PATH, HOME: dir }, dir);
+    removeDir(dir);
+    expect(told).toMatchObject({ status: 1, stdout: '' });
+    expect(told.stderr).toMatch(
+      /^sluice cannot start: it needs Node\.js 20\.19, [^\n]* is Node\.js 18\.20\.8\. [^\n]*\n$/,
+    );
+  });
+
+  it('4: names the command that was meant', async () => {
+    expect((await sluice('evnts')).stderr).toBe(
+      'sluice: "evnts" is no command. Meant "events"? "sluice --help" lists them.\n',
+    );
     expect(await sluice('workflow')).toEqual({
       status: 2,
       stdout: '',

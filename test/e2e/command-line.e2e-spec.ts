@@ -19,7 +19,8 @@ const inFolder = async (dataDir: string, ...args: string[]): Promise<string> => 
 };
 const sluice = (...args: string[]): Promise<string> => inFolder(server.dataDir, ...args);
 
-describe('the command line', () => {
+/** The number is that of the check of the command line. */
+describe('64: the commands of operators', () => {
   it('rebuilds every read model from the logs, and reports its speed', async () => {
     const kept = await instance.deploy(relayCode(), {}, 'kept');
     const gone = await instance.deploy(relayCode(), {}, 'gone');

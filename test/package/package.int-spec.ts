@@ -91,7 +91,7 @@ describe('the package', () => {
     }
   }, 60_000);
 
-  it('serves in an empty folder, and runs a component there', async () => {
+  it('1: serves in an empty folder, and runs a component there', async () => {
     const empty = join(folder, 'empty');
     mkdirSync(empty);
     server = spawn(process.execPath, [program, 'serve'], {
@@ -136,7 +136,7 @@ describe('the package', () => {
   }, 120_000);
 
   // docs/reference/component-model.md#define-wrappers
-  it('types components where it is installed', async () => {
+  it('62: types components where it is installed', async () => {
     writeFileSync(join(project, 'orders.ts'), CODE);
     writeFileSync(join(project, 'wrong.ts'), CODE.replace('this.smallest;', 'this.smalest;'));
     const compiled = async (file: string): Promise<string> => {
