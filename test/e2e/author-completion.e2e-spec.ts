@@ -30,6 +30,8 @@ const has = (program: string): boolean => {
   }
 };
 
+const SHELLS = ['bash', 'zsh', 'fish'];
+
 /** What Bash offers for a line whose last word is completed. */
 const inBash = async (...words: readonly string[]): Promise<readonly string[]> => {
   const script = `
@@ -82,7 +84,10 @@ describe('49: completion', () => {
     expect((await sluice('complete', '--', 'workflows', 'apply', '')).stdout).toBe(':0\n');
   }, 60_000);
 
-  it.each(['bash', 'zsh', 'fish'].filter(has))(
+  for (const shell of SHELLS.filter((each) => !has(each)))
+    it.skip(`gives a script for ${shell}, which this computer lacks`, () => undefined);
+
+  it.each(SHELLS.filter(has))(
     'gives a script that %s loads without an error',
     async (shell) => {
       const { stdout } = await sluice('completion', shell);
@@ -90,6 +95,27 @@ describe('49: completion', () => {
       const begin = shell === 'zsh' ? 'autoload -U compinit; compinit -u -d /dev/null\n' : '';
       const told = execFileSync(shell, ['-c', `${begin}${stdout}`], { env: settings(), encoding: 'utf8' });
       expect(told).toBe('');
+    },
+    60_000,
+  );
+
+  (has('fish') ? it : it.skip)(
+    'of fish gives commands and names of the server, and evaluates nothing that is typed',
+    async () => {
+      const lines = [
+        'sluice ev',
+        'sluice describe he',
+        'sluice describe "$(touch here)" ',
+        'sluice describe `touch here` ',
+      ];
+      const script = `
+        function sluice; '${process.execPath}' '${CLI}' $argv; end
+        sluice completion fish | source
+        ${lines.map((line) => `complete -C '${line}'`).join('\n')}`;
+      const { stdout, stderr } = await promisify(execFile)('fish', ['-c', script], { env: settings(), cwd: dir });
+      expect(stderr).toBe('');
+      expect(stdout).toMatch(/^events\t[^\n]*\nhello\tdc_\w+\n/);
+      expect(existsSync(join(dir, 'here'))).toBe(false);
     },
     60_000,
   );
