@@ -28,13 +28,23 @@ const builds = new Map<string, Promise<BuiltComponent>>();
 
 /** Builds and describes a component as a server does. Rejects with DomainError component.invalid. */
 export const builtComponent = async (file: string): Promise<BuiltComponent> => {
-  const { paths: _, ...text } = await filesOfComponent(file, undefined);
+  watched([path.resolve(file)]);
+  const { paths, ...text } = await filesOfComponent(file, undefined);
+  watched(paths);
   const key = createHash('sha256').update(JSON.stringify(text)).digest('base64');
   const known = builds.get(key);
   if (known) return known;
   const build = buildOf(text);
   builds.set(key, build);
   return build;
+};
+
+/**
+ * Has Node run the file of the test again when one of these changes (`sluice test --watch`). It knows the modules that
+ * the test imports, and a component is none of them.
+ */
+const watched = (paths: readonly string[]): void => {
+  if (process.env['WATCH_REPORT_DEPENDENCIES'] !== undefined) process.send?.({ 'watch:require': paths });
 };
 
 const buildOf = async ({ code, fileName, files }: ComponentTexts): Promise<BuiltComponent> => {

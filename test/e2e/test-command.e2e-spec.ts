@@ -1,12 +1,15 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { detectIsolation } from '#libs/sandbox/index.js';
 import { CLI, runNode, type Told } from '#test/harness/command-line.js';
 import { ROOT } from '#test/harness/paths.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { eventually } from '#test/harness/wait.js';
 
 const folder = tempDir('test-command');
 afterAll(() => removeDir(folder));
@@ -136,6 +139,68 @@ describe('sluice test', () => {
     expect(readFileSync(join(folder, 'poll/recorded.json'), 'utf8')).not.toContain('top-secret');
     expect((await sluice(['test', 'poll'])).status).toBe(0);
   });
+
+  it('runs a test again when its component changes, with --watch', async () => {
+    testOf(
+      'watched',
+      'this.$emit(1);',
+      `(await given('./watched.mjs').when({ event: null })).expect({ emits: [{ event: 1 }] });`,
+    );
+    const child = spawn(process.execPath, [CLI, 'test', 'watched', '--watch', '--json'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, CI: '1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      let stdout = '';
+      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+      const rounds = () => stdout.split('\n').filter((line) => line.includes('"end"'));
+      await eventually('the first round', () => rounds()[0], 60_000);
+      expect(rounds()).toEqual(['{"type":"end","passed":1,"failed":0}']);
+      write('watched/watched.mjs', `export default { name: 'S', version: '0.1.0', run() { this.$emit(2); } };`);
+      await eventually('the second round', () => rounds()[1], 60_000);
+      expect(rounds()[1]).toBe('{"type":"end","passed":0,"failed":1}');
+      expect(stdout).toContain('emits[0].event: expected 1, got 2');
+    } finally {
+      child.kill('SIGINT');
+      await once(child, 'exit');
+    }
+  }, 180_000);
+
+  it('jails components as strongly as it can with --jail', async () => {
+    // A jail numbers its processes anew.
+    testOf(
+      'jailed',
+      'this.$emit(process.pid);',
+      `const { emits: [{ event }] } = await given('./jailed.mjs').when({ event: null });
+       assert.ok(event < 50, String(event));`,
+    );
+    const isStronger = (await detectIsolation('auto')).name !== 'process';
+    const [plain, jailed] = [await sluice(['test', 'jailed']), await sluice(['test', 'jailed', '--jail'])];
+    expect([plain.status, jailed.status]).toEqual([1, isStronger ? 0 : 1]);
+  }, 60_000);
+
+  it('lets no text of a test or component act on a terminal', async () => {
+    const acts = String.raw`\u001b]0;owned\u0007\u009b2J`;
+    testOf(
+      'acting',
+      `console.log('${acts}'); throw new Error('${acts}');`,
+      `console.log('${acts}'); console.error('${acts}');
+       (await given('./acting.mjs').when({ event: null })).expect({ error: undefined });`,
+    );
+    write(
+      'acting/name.test.mjs',
+      `import { test } from 'node:test'; test('${acts}', () => { throw new Error('${acts}'); });`,
+    );
+    for (const args of [
+      ['test', 'acting'],
+      ['test', 'acting', '--json'],
+      ['test', acts],
+    ]) {
+      const { stdout, stderr } = await sluice(args);
+      expect(`${stdout}${stderr}`).not.toMatch(/[\u001b\u0007\u009b]/);
+    }
+  }, 60_000);
 
   it('ends with 1 where there is no test', async () => {
     mkdirSync(join(folder, 'empty'));
