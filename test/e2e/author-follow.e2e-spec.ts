@@ -54,7 +54,8 @@ const begin = (args: readonly string[], env: NodeJS.ProcessEnv = variables()) =>
 };
 
 /** An address of the server that stays when the server starts again on another port. */
-const doorTo = async (url: () => string): Promise<{ readonly url: string }> => {
+const doorTo = async (url: () => string): Promise<{ readonly url: string; silence(): void }> => {
+  const silent: (() => void)[] = [];
   const door = createDoor((socket) => {
     const ends = [socket];
     const close = (): void => ends.forEach((end) => end.destroy());
@@ -64,6 +65,7 @@ const doorTo = async (url: () => string): Promise<{ readonly url: string }> => {
       ends.push(inner);
       inner.on('error', close).on('close', close);
       socket.pipe(inner).pipe(socket);
+      silent.push(() => inner.unpipe(socket).resume());
     } catch {
       // The server is away.
       close();
@@ -72,7 +74,11 @@ const doorTo = async (url: () => string): Promise<{ readonly url: string }> => {
   doors.push(door);
   door.listen(0, '127.0.0.1');
   await once(door, 'listening');
-  return { url: `http://127.0.0.1:${(door.address() as AddressInfo).port}` };
+  return {
+    url: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    // Connections that are there stay open.
+    silence: () => silent.splice(0).forEach((act) => act()),
+  };
 };
 
 let hello: Source;
@@ -145,6 +151,29 @@ describe('following a source', () => {
     await command.untilTold(/Connected again\.\n/);
     expect(printed()).toEqual(numbers);
   }, 240_000);
+
+  it('40, 41: notices that its server is silent, and tells what is no longer kept by then', async () => {
+    const source = await instance.deploy(emitterCode(), {}, 'silent');
+    const door = await doorTo(() => server.url);
+    const command = begin(['events', 'silent', '-f'], { ...variables(), SLUICE_URL: door.url });
+    await eventually('the stream', async () => {
+      if (command.lines().length > 0) return true;
+      await emit(source, 0);
+      return undefined;
+    });
+    door.silence();
+    await emit(source, ...Array.from({ length: 150 }, (_, n) => 1_000 + n));
+    // It waits for 40 s.
+    const lost = () => (command.told.err.includes('Connection lost. Trying again in 0 s.') ? true : undefined);
+    await eventually('the silence', lost, 75_000);
+    // A connection of before may be used again, which is silent, too.
+    await command.untilTold(/Connected again/);
+    expect(command.told.err).toMatch(/Connected again; events before \d\d:\d\d:\d\d are no longer kept\.\n/);
+    await eventually('the newest', () => (numbersIn(command.lines()).at(-1) === 1_149 ? true : undefined));
+    const printed = numbersIn(command.lines()).filter((n) => n >= 1_000);
+    expect(printed).toEqual([...new Set(printed)].sort((a, b) => a - b));
+    expect(printed.length).toBeLessThan(150);
+  }, 180_000);
 
   it('42: ends with 4 when the source is deleted, and with 3 when the key is revoked', async () => {
     const source = await instance.deploy(emitterCode(), {}, 'leaving');

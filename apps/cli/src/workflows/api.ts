@@ -24,6 +24,8 @@ const TRIES = 4;
 /** Longest time from the first try to the begin of the last. */
 const RETRY_MS = 30_000;
 const REQUEST_MS = 60_000;
+/** A server begins a stream at once. Else the connection may be one of before that is dead, and a new one is not. */
+const STREAM_MS = 10_000;
 /** A server could answer without end. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const OVERLOADED: ReadonlySet<number> = new Set([429, 503]);
@@ -63,7 +65,7 @@ export const askForStream = async (
   path: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-  mostMs = REQUEST_MS,
+  mostMs = STREAM_MS,
 ): Promise<ReadableStream<Uint8Array>> => {
   const { url } = server;
   // Ends what the server does not begin in time, and no stream that is open.
