@@ -53,8 +53,8 @@ const ofComponent = (init: Command, kind: 'action' | 'app'): void => {
   authorCommand<Options>(command, (_, [name = ''], options) => made(() => newComponent(kind, name, options)));
 };
 
-const made = async (write: () => readonly string[]): Promise<Told> => {
-  const files = write();
+const made = async (write: () => Promise<readonly string[]>): Promise<Told> => {
+  const files = await write();
   const test = files.find((file) => /\.test\.\w+$/.test(file));
   return {
     data: { files },
@@ -63,13 +63,13 @@ const made = async (write: () => readonly string[]): Promise<Told> => {
   };
 };
 
-const newComponent = (kind: Kind, name: string, options: Options): readonly string[] => {
+const newComponent = async (kind: Kind, name: string, options: Options): Promise<readonly string[]> => {
   checkName(name);
   const files = inFolder(name, newFiles(wantedOf(kind, name, options)));
   return writeFiles('.', files, options.force === true);
 };
 
-const newProject = (dir: string, options: Options): readonly string[] => {
+const newProject = async (dir: string, options: Options): Promise<readonly string[]> => {
   const name = options.template ?? 'hello';
   const component = newFiles(wantedOf('source', name, options));
   const files = { ...projectFiles(path.basename(path.resolve(dir))), ...inFolder(name, component) };

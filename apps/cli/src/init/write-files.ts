@@ -1,13 +1,15 @@
-import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { FolderError } from '#libs/workflow-files/folders.js';
+import { fileThere } from '#libs/workflow-files/write-files.js';
 import { wrongUsage } from '../workflows/failure.js';
 import { type NewFiles } from './templates.js';
 
-/** Writes all files, or none when one is there and may not be replaced. Returns their paths. */
-export const writeFiles = (folder: string, files: NewFiles, mayReplace: boolean): readonly string[] => {
-  const paths = Object.keys(files).map((name) => path.join(folder, name));
-  for (const name of Object.keys(files)) refuseLinks(folder, name);
-  const there = paths.filter((file) => existsSync(file));
+/** Writes all files, or none when one is there and may not be replaced. Resolves with their paths. */
+export const writeFiles = async (folder: string, files: NewFiles, mayReplace: boolean): Promise<readonly string[]> => {
+  const there: string[] = [];
+  for (const [name, text] of Object.entries(files))
+    if (await isThere(folder, name, text)) there.push(path.join(folder, name));
   if (there.length > 0 && !mayReplace)
     throw wrongUsage(`there is a file ${there.join(', ')} already: choose another name, or replace it with --force`);
   for (const [name, text] of Object.entries(files)) {
@@ -16,15 +18,14 @@ export const writeFiles = (folder: string, files: NewFiles, mayReplace: boolean)
     // Without --force, a file that was created in the meantime is not replaced.
     writeFileSync(file, text, { flag: mayReplace ? 'w' : 'wx' });
   }
-  return paths;
+  return Object.keys(files).map((name) => path.join(folder, name));
 };
 
-/** A link that the folder came with may lead to any file of the user. */
-const refuseLinks = (folder: string, name: string): void => {
-  const parts = name.split('/');
-  for (let n = 1; n <= parts.length; n++) {
-    const part = path.join(folder, ...parts.slice(0, n));
-    if (lstatSync(part, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-      throw wrongUsage(`${part} is a symbolic link: choose another name, or remove it`);
+/** Rejects with CommandFailure for a link, which may lead to any file of the user. */
+const isThere = async (folder: string, name: string, text: string): Promise<boolean> => {
+  try {
+    return (await fileThere(folder, { path: name, text })) !== 'missing';
+  } catch (error) {
+    throw error instanceof FolderError ? wrongUsage(error.message) : error;
   }
 };
