@@ -25,6 +25,7 @@ const world = () => {
       onAttempt: (...args) => metrics.push(args),
       onDeferred: (count) => metrics.push(count),
       onDropped: () => metrics.push('dropped'),
+      onFailed: (workspaceId) => metrics.push(['failed', workspaceId]),
     },
     outcomes: { push: (outcome) => void pushed.push(outcome) },
     order: { waits: () => undefined, ended: () => undefined },
@@ -88,7 +89,7 @@ describe('OutcomeRecorder', () => {
       },
       counts: { epoch: 'proc_1', text: expect.any(Function) },
     });
-    expect([acked, metrics]).toEqual([[], [['success', 200, 12.4]]]);
+    expect([acked, metrics]).toEqual([[], [['success', 200, 12.4, 'o_1']]]);
     outcome?.durable();
     expect(acked).toEqual([7]);
   });
@@ -128,7 +129,7 @@ describe('OutcomeRecorder', () => {
     recorder.drop(claim(), 'unknown webhook');
     expect(pushed[0]?.attempt?.outcome).toBe('final');
     expect(pushed[0]?.attempt?.value).toMatchObject({ ts: NOW, ms: 0, status: null, error: 'unknown webhook' });
-    expect(metrics).toEqual(['dropped']);
+    expect(metrics).toEqual(['dropped', ['failed', 'o_1']]);
   });
 
   it('ends a skipped delivery without an attempt, and counts none', () => {

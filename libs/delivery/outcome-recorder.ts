@@ -56,7 +56,7 @@ export class OutcomeRecorder {
     const decision = decideRetry(outcome, delivery.attempt, retries, random(), endedAt);
     const nextAttemptAt = decision.kind === 'retry' ? endedAt + decision.delayMs : null;
     const recorded = decision.kind === 'disable' ? 'final' : decision.kind;
-    metrics?.onAttempt?.(recorded, result.status, result.ms);
+    metrics?.onAttempt?.(recorded, result.status, result.ms, delivery.headers.workspace);
     const value = {
       ts: startedAt,
       ms: Math.round(result.ms),
@@ -113,6 +113,7 @@ export class OutcomeRecorder {
   /** Another worker counts an attempt that it makes again. */
   private counted({ work }: Claimed, attempt: Attempt, at: number): Attempt {
     if (work.gone) return attempt;
+    if (attempt.outcome === 'final') this.options.metrics?.onFailed?.(attempt.workspace);
     return { ...attempt, counts: this.options.counts.with(attempt.key, attempt.outcome, at) };
   }
 

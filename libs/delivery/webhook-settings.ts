@@ -59,7 +59,9 @@ export const DEFAULT_WEBHOOK_SETTINGS: WebhookWorkerSettings = {
 
 export interface WebhookMetrics {
   /** Called for each finished attempt; `status` is null without an answer. */
-  onAttempt?(outcome: 'success' | 'retry' | 'final', status: number | null, ms: number): void;
+  onAttempt?(outcome: 'success' | 'retry' | 'final', status: number | null, ms: number, workspaceId: string): void;
+  /** Called for each delivery that is given up, with an entry in the list of attempts. */
+  onFailed?(workspaceId: string): void;
   /** Called for deliveries put off, for example because a breaker is open. */
   onDeferred?(count: number): void;
   /** Called for each delivery that ends without an attempt, such as one to an inactive webhook. */

@@ -143,7 +143,7 @@ export class Ingress {
     const [offset] = await deps.log.publish([invocation]);
     if (isDropped(offset)) return this.refuseDeleted(res);
     stay.end();
-    deps.metrics.accepted();
+    deps.metrics.accepted(workspaceId);
     // 4. Answer at once.
     if (trigger) return this.reply(address, target, replyAtOnce(trigger), req, res);
     res.writeHead(200, ACCEPTED_HEADERS).end(ACCEPTED);
@@ -166,7 +166,7 @@ export class Ingress {
     });
     if (!asked) return this.refuseDeleted(res);
     stay.end();
-    metrics.accepted();
+    metrics.accepted(target.workspaceId);
     const answer = await asked.answer;
     if (res.destroyed) return;
     if (!answer) return this.intake.refuse(res, 504, 'timeout', 'there was no response in time; the event is stored');

@@ -24,7 +24,7 @@ export interface IntakeDependencies {
   /** Proxies whose headers about the client are trusted. */
   readonly proxies: Pick<TrustedProxies, 'clientOf'>;
   readonly clock: Clock;
-  readonly metrics: { accepted(): void; refused(status: number): void };
+  readonly metrics: { accepted(workspaceId: string): void; refused(status: number): void };
   /** Called for each event that was refused because of missing room or quota. Must not throw. */
   readonly onRefused?: (receiver: Receiver, refusal: Refusal) => void;
 }

@@ -103,7 +103,7 @@ export class RunUrls {
     const asked = await this.deps.steer(request);
     if (!asked) return this.over(res);
     stay.end();
-    this.deps.metrics.accepted();
+    this.deps.metrics.accepted(request.workspaceId);
     const answer = await asked.answer;
     if (answer?.result === 'ends' || answer?.result === 'cancels') await this.untilShown(request.runId, answer.version);
     if (res.destroyed) return;

@@ -9,7 +9,7 @@ const world = (outcome: CallOutcome) => {
   const calls: CallRequest[] = [];
   const lines: [object, string][] = [];
   const installs: unknown[] = [];
-  const used: [string, number][] = [];
+  const used: [string, number | string][] = [];
   const noVault = () => Promise.reject(new Error('the vault must not be asked'));
   const vault = { put: noVault, get: noVault, delete: noVault, entries: async function* () {} };
   const runner = actionRuns({
@@ -35,7 +35,10 @@ const world = (outcome: CallOutcome) => {
       info: (fields, message) => void lines.push([fields, message]),
       warn: (fields, message) => void lines.push([fields, message]),
     },
-    usage: { recordRun: (workspaceId, ms) => void used.push([workspaceId, ms]) },
+    usage: {
+      recordRun: (workspaceId, ms) => void used.push([workspaceId, ms]),
+      add: (workspaceId, what) => void used.push([workspaceId, what]),
+    },
     timeoutMs: 30_000,
   });
   return { runner, calls, lines, installs, used };
@@ -90,8 +93,12 @@ describe('a single run of an action', () => {
   it.each(['[]', 'null', '5', '{}', '{"exports":[]}', '{"exports":null}'])(
     'fails when its process makes up the answer %s',
     async (value) => {
-      const { runner } = world({ status: 'ok', value, logs: [] });
+      const { runner, used } = world({ status: 'ok', value, logs: [] });
       expect(await runner.run(request)).toMatchObject({ status: 'killed', error: { code: 'ProcessExited' } });
+      expect(used).toEqual([
+        ['o_1', 0],
+        ['o_1', 'errors'],
+      ]);
     },
   );
 

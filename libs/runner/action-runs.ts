@@ -18,7 +18,10 @@ export interface ActionRunsDependencies {
   readonly caller: ComponentCaller;
   readonly clock: Clock;
   readonly logger: Pick<RunnerLogger, 'info' | 'warn'>;
-  readonly usage: { recordRun(workspaceId: string, computeMs: number): void };
+  readonly usage: {
+    recordRun(workspaceId: string, computeMs: number): void;
+    add(workspaceId: string, what: 'errors'): void;
+  };
   /** Longest time for the run's code, without its wait for a turn. */
   readonly timeoutMs: number;
 }
@@ -47,6 +50,7 @@ export const actionRuns = (deps: ActionRunsDependencies): ActionRunner => ({
     // The sandbox does not report how long a run waited for its turn, but `timeoutMs` bounds the run itself.
     deps.usage.recordRun(workspaceId, Math.min(endedAt - askedAt, timeoutMs));
     const ended = actionOutcome(outcome, endedAt);
+    if (ended.status !== 'ok') deps.usage.add(workspaceId, 'errors');
     writeLine(deps, request, ended, endedAt - askedAt);
     return ended;
   },

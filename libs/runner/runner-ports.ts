@@ -96,7 +96,7 @@ export interface Callers {
 export interface RunnerMetrics {
   /** Counts a finished run and its duration in milliseconds. */
   run(status: 'ok' | 'threw' | 'killed', workspaceId: string, ms: number): void;
-  emits(count: number): void;
+  emits(count: number, workspaceId: string): void;
   duplicates(count: number): void;
   platformFailure(): void;
 }

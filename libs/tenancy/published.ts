@@ -124,11 +124,33 @@ export interface DailyUsage {
 export interface Usage {
   ofToday(workspaceId: string): Promise<DailyUsage>;
 }
-/** Counters that every runner adds to. */
+/**
+ * What is counted in each minute: requests to endpoints and to URLs of runs, runs, failed ones among them, events that
+ * sources emitted, attempts at deliveries, and deliveries that were given up.
+ */
+export const MINUTE_COUNTS = ['arrivals', 'runs', 'errors', 'events', 'attempts', 'failed'] as const;
+export type MinuteCount = (typeof MINUTE_COUNTS)[number];
+export type MinuteCounts = Readonly<Record<MinuteCount, number>>;
+export const NO_MINUTE_COUNTS: MinuteCounts = { arrivals: 0, runs: 0, errors: 0, events: 0, attempts: 0, failed: 0 };
+
+/** What happened in a workspace in a minute, counted from 1970-01-01 UTC. */
+export interface CountedMinute extends MinuteCounts {
+  readonly workspaceId: string;
+  readonly minute: number;
+}
+
+/** Minutes that a store keeps at least, before the newest that it was given. */
+export const KEPT_MINUTES = 120;
+
+/** Counters that every process of a role adds to. */
 export interface UsageStore {
   /** Adds to a day, counted from 1970-01-01 UTC. A crash of the process may lose the counts of its last second. */
   add(day: number, used: ReadonlyMap<string, DailyUsage>): Promise<void>;
   /** Usage of a workspace on a day; zeros when nothing was added. */
   of(day: number, workspaceId: string): Promise<DailyUsage>;
+  /** Adds to minutes, each with a workspace given once. Forgets old minutes. */
+  addMinutes(counted: readonly CountedMinute[]): Promise<void>;
+  /** Minutes of a workspace from one on, in their order. Those to which nothing was added are absent. */
+  minutesOf(workspaceId: string, from: number): Promise<readonly CountedMinute[]>;
 }
 export const USAGE = Symbol('Usage');

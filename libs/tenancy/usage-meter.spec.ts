@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/engines/conformance/eventually.js';
 import { openEmbedded } from '#libs/engines/embedded/index.js';
+import { KEPT_MINUTES, NO_MINUTE_COUNTS } from './published.js';
 import { InMemoryUsage } from './testing/in-memory-usage.js';
 import { UsageMeter } from './usage-meter.js';
 
@@ -27,6 +28,45 @@ describe('usage', () => {
     expect(await meter.ofToday('o_1')).toEqual({ invocations: 1, computeMs: 1, credits: 1 });
     now -= 60_000;
     expect((await meter.ofToday('o_1')).invocations).toBe(2);
+  });
+
+  it('counts in each minute what happens in a workspace, over all processes', async () => {
+    let now = NOON;
+    const store = new InMemoryUsage();
+    const [one, two] = [0, 1].map(() => new UsageMeter({ now: () => now }, store));
+    if (!one || !two) throw new Error('two meters');
+    one.add('o_1', 'arrivals');
+    one.add('o_1', 'events', 3);
+    one.add('o_1', 'failed', 0);
+    two.recordRun('o_1', 10);
+    two.add('o_2', 'attempts');
+    await two.flush();
+    now += 120_000;
+    one.add('o_1', 'errors');
+    const first = NOON / 60_000;
+    const at = (minute: number, counts: object) => ({ workspaceId: 'o_1', minute, ...NO_MINUTE_COUNTS, ...counts });
+    const seen = [at(first, { arrivals: 1, events: 3, runs: 1 }), at(first + 1, {}), at(first + 2, { errors: 1 })];
+    expect(await one.ofMinutes('o_1', 3)).toEqual(seen);
+    await one.flush();
+    expect(await one.ofMinutes('o_1', 3)).toEqual(seen);
+    expect(await two.ofMinutes('o_1', 2)).toEqual(seen.slice(1));
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it('keeps minutes that cannot be stored, and no more of them than a store does', async () => {
+    let now = NOON;
+    const store = new InMemoryUsage();
+    const meter = new UsageMeter({ now: () => now }, store);
+    store.failure = new Error('disk full');
+    meter.add('o_1', 'runs');
+    await expect(meter.flush()).rejects.toThrow('disk full');
+    now += (KEPT_MINUTES + 1) * 60_000;
+    meter.add('o_1', 'runs', 2);
+    await expect(meter.flush()).rejects.toThrow('disk full');
+    store.failure = undefined;
+    await meter.close();
+    const minutes = await store.minutesOf('o_1', 0);
+    expect(minutes.map(({ runs }) => runs)).toEqual([2]);
   });
 
   it('is stored within a second, and adds up over processes', async () => {

@@ -93,7 +93,13 @@ const intakeOf = (
     bytes,
     proxies: new TrustedProxies(config.trustedProxies),
     clock: plane.clock,
-    metrics: metrics.ingress,
+    metrics: {
+      ...metrics.ingress,
+      accepted: (workspaceId) => {
+        metrics.ingress.accepted();
+        plane.usage.add(workspaceId, 'arrivals');
+      },
+    },
     onRefused: ({ sourceId, workspaceId }, { code, text }) => {
       // The disk has a watch and a report of its own.
       if (code === 'storage_full') return;

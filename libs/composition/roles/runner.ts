@@ -123,6 +123,11 @@ const countingUsage = (metrics: Metrics, usage: ControlPlane['usage']): RunnerMe
   run: (status, workspaceId, ms) => {
     metrics.runner.runs(status, 1);
     usage.recordRun(workspaceId, ms);
+    if (status !== 'ok') usage.add(workspaceId, 'errors');
+  },
+  emits: (count, workspaceId) => {
+    metrics.runner.emits(count);
+    usage.add(workspaceId, 'events', count);
   },
 });
 

@@ -1,4 +1,5 @@
 import { startWebhookWorker, type WebhookWorker, type WebhookWorkerOptions } from '#libs/delivery/webhook-worker.js';
+import { type WebhookMetrics } from '#libs/delivery/webhook-settings.js';
 import { type Egress } from '#libs/egress/guarded-dispatcher.js';
 import { DELIVERIES } from '#libs/stream-log/topics.js';
 import { disableWebhook, webhookDirectory } from '#libs/webhooks/index.js';
@@ -25,7 +26,7 @@ export const startWebhookWorkerRole = async (
     topics,
     clock,
     logger,
-    metrics: metrics.webhooks,
+    metrics: countingDeliveries(own),
     tables,
     directory: webhookDirectory(views.webhooks, engines.vault, { timeoutMs: config.webhookTimeoutS * 1_000 }),
     dispatcher: egress.dispatcher,
@@ -50,6 +51,15 @@ export const startWebhookWorkerRole = async (
   metrics.sampled('sluice_deliveries_in_flight', 'Requests to webhooks in flight', () => worker.inFlight());
   return worker;
 };
+
+const countingDeliveries = ({ metrics: { webhooks }, plane: { usage } }: RoleProcess): WebhookMetrics => ({
+  ...webhooks,
+  onAttempt: (outcome, status, ms, workspaceId) => {
+    webhooks.onAttempt(outcome, status, ms);
+    usage.add(workspaceId, 'attempts');
+  },
+  onFailed: (workspaceId) => usage.add(workspaceId, 'failed'),
+});
 
 const tellHealth =
   ({ plane, platformEvents }: RoleProcess): NonNullable<WebhookWorkerOptions['onHealth']> =>

@@ -3,14 +3,21 @@ import { expect, it } from '@jest/globals';
 import { type BlobStore } from '#libs/kernel/blob-store.js';
 import { type Vault } from '#libs/kernel/vault.js';
 import { type TickStore } from '#libs/scheduling/tick-store.js';
-import { type DailyUsage, type UsageStore } from '#libs/tenancy/published.js';
+import {
+  type CountedMinute,
+  type DailyUsage,
+  KEPT_MINUTES,
+  type MinuteCounts,
+  NO_MINUTE_COUNTS,
+  type UsageStore,
+} from '#libs/tenancy/published.js';
 import { type MakeHarness, type Part } from './harness.js';
 import { runParts, type Omitted } from './run-parts.js';
 
 export const VAULT_PARTS = ['secrets', 'isolation', 'listing', 'restart'] as const;
 export const BLOB_STORE_PARTS = ['blobs', 'staging', 'files', 'listing', 'restart'] as const;
 export const TICK_STORE_PARTS = ['ticks', 'drop', 'restart'] as const;
-export const USAGE_STORE_PARTS = ['counters', 'restart'] as const;
+export const USAGE_STORE_PARTS = ['counters', 'minutes', 'restart'] as const;
 
 export const describeVault = (name: string, make: MakeHarness<Vault>): void =>
   runParts(`Vault: ${name}`, VAULT_PARTS, vault, make);
@@ -213,6 +220,14 @@ const ticks: Record<(typeof TICK_STORE_PARTS)[number], Part<TickStore>> = {
 
 const used = (invocations: number): DailyUsage => ({ invocations, computeMs: invocations * 7, credits: invocations });
 
+const minuteOf = (minute: number, workspaceId: string, counts: Partial<MinuteCounts>): CountedMinute => ({
+  workspaceId,
+  minute,
+  ...NO_MINUTE_COUNTS,
+  ...counts,
+});
+const MINUTE = 29_000_000;
+
 const usage: Record<(typeof USAGE_STORE_PARTS)[number], Part<UsageStore>> = {
   counters: (store) => {
     it('are zero where nothing was added', async () => {
@@ -235,7 +250,36 @@ const usage: Record<(typeof USAGE_STORE_PARTS)[number], Part<UsageStore>> = {
       expect(await store().of(20_001, 'o_2')).toEqual(used(0));
     });
   },
+  minutes: (store) => {
+    it('add up by minute and workspace, also concurrent ones', async () => {
+      await store().addMinutes([]);
+      expect(await store().minutesOf('o_1', 0)).toEqual([]);
+      const both = { arrivals: 1, runs: 2, errors: 3, events: 4, attempts: 5, failed: 6 };
+      await store().addMinutes([minuteOf(MINUTE + 1, 'o_1', both), minuteOf(MINUTE + 1, 'o_2', { runs: 9 })]);
+      await store().addMinutes([minuteOf(MINUTE, 'o_1', { runs: 1 }), minuteOf(MINUTE + 1, 'o_1', both)]);
+      const adds = Array.from({ length: 20 }, () => store().addMinutes([minuteOf(MINUTE + 2, 'o_1', { events: 1 })]));
+      await Promise.all(adds);
+      const doubled = { arrivals: 2, runs: 4, errors: 6, events: 8, attempts: 10, failed: 12 };
+      expect(await store().minutesOf('o_1', 0)).toEqual([
+        minuteOf(MINUTE, 'o_1', { runs: 1 }),
+        minuteOf(MINUTE + 1, 'o_1', doubled),
+        minuteOf(MINUTE + 2, 'o_1', { events: 20 }),
+      ]);
+      expect(await store().minutesOf('o_1', MINUTE + 2)).toEqual([minuteOf(MINUTE + 2, 'o_1', { events: 20 })]);
+      expect(await store().minutesOf('o_2', MINUTE)).toEqual([minuteOf(MINUTE + 1, 'o_2', { runs: 9 })]);
+    });
+
+    it('are forgotten when they are old', async () => {
+      await store().addMinutes([minuteOf(MINUTE, 'o_1', { runs: 1 }), minuteOf(MINUTE + 1, 'o_1', { runs: 2 })]);
+      await store().addMinutes([minuteOf(MINUTE + 1 + KEPT_MINUTES, 'o_2', { runs: 3 })]);
+      expect(await store().minutesOf('o_1', 0)).toEqual([minuteOf(MINUTE + 1, 'o_1', { runs: 2 })]);
+    });
+  },
   restart: (store, harness) => {
+    it('keeps minutes', async () => {
+      await store().addMinutes([minuteOf(MINUTE, 'o_1', { runs: 1 })]);
+      expect(await (await harness().reopen()).minutesOf('o_1', 0)).toEqual([minuteOf(MINUTE, 'o_1', { runs: 1 })]);
+    });
     it('keeps counters', async () => {
       await store().add(20_000, new Map([['o_1', used(3)]]));
       expect(await (await harness().reopen()).of(20_000, 'o_1')).toEqual(used(3));

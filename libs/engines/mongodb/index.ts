@@ -105,6 +105,8 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
   await blobs.ensureIndexes();
   const runHistory = new MongoRunHistory(db);
   await runHistory.ensureIndexes();
+  const usage = new MongoUsageStore(db);
+  await usage.ensureIndexes();
   const leases = new MongoLeases(beats, { ttlMs: leaseMs, onWarning });
   let journal: MongoRunJournal | undefined;
   const end = async (): Promise<void> => {
@@ -124,7 +126,7 @@ const assemble = async (options: MongoOptions, connection: MongoConnection): Pro
     ticks: new MongoTickStore(db),
     vault: new MongoVault(db, secretKey, previousKey),
     blobs,
-    usage: new MongoUsageStore(db),
+    usage,
     records,
     runHistory,
     leases,

@@ -103,5 +103,9 @@ describeTickStore(
 );
 describeUsageStore(
   'mongodb',
-  store(async (db) => new MongoUsageStore(db)),
+  store(async (db) => {
+    const usage = new MongoUsageStore(db);
+    await usage.ensureIndexes();
+    return usage;
+  }),
 );

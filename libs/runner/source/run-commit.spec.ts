@@ -43,6 +43,15 @@ const withInvocation = (run: Finished, headers: Partial<InvocationHeaders> = {})
   return { ...run, invocation: { record, headers: given, ack: () => undefined, revoked: () => false } };
 };
 
+describe('the runs of a commit', () => {
+  it('count what they emitted for their workspace', async () => {
+    const counted: unknown[] = [];
+    const metrics = { emits: (...args: unknown[]) => void counted.push(args), duplicates: () => undefined };
+    await decideRuns([finished('a', emitting(2))], { ...context(), metrics });
+    expect(counted).toEqual([[2, 'o_1']]);
+  });
+});
+
 describe('the record of the runs of a commit', () => {
   it('tells of each run what it left, in one record behind all others', async () => {
     const line = { k: 'console.log', ts: 1, msg: 'x' };

@@ -102,7 +102,7 @@ export const decideRuns = async (
       records.push(...((isEmit(record) && routes?.route(record)) || [record]));
       if (++built % RECORDS_A_TURN === 0) await turn();
     }
-    metrics.emits(result.emitted);
+    metrics.emits(result.emitted, execution.workspaceId);
     metrics.duplicates(result.duplicates);
     runs.push(...run.end());
     for (const emit of result.dropped) (dropped ??= new Set()).add(emit);

@@ -1,3 +1,4 @@
+import { MINUTE_COUNTS } from '#libs/tenancy/published.js';
 import { type FileOperations } from '../writer/group-commit.js';
 import { type Database } from '../writer/sqlite-driver.js';
 
@@ -26,6 +27,18 @@ export const smallOperations = (db: Database): FileOperations => ({
       for (let i = 0; i < rows.length; i += 4) {
         add.run(day, rows[i] ?? '', rows[i + 1] ?? 0, rows[i + 2] ?? 0, rows[i + 3] ?? 0);
       }
+      return null;
+    },
+    minutes: ({ rows, kept }) => {
+      const names = MINUTE_COUNTS.join(', ');
+      const adds = MINUTE_COUNTS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
+      const add = db.sql(
+        `INSERT INTO usage_minutes(minute, workspace, ${names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET ${adds}`,
+      );
+      const width = 2 + MINUTE_COUNTS.length;
+      for (let i = 0; i < rows.length; i += width) add.run(...rows.slice(i, i + width));
+      db.sql('DELETE FROM usage_minutes WHERE minute < ?').run(kept);
       return null;
     },
     put_secret: ({ ref, workspace, sealed }) => {

@@ -62,6 +62,8 @@ export interface Ops {
   drop_ticks: { args: string; result: null };
   /** `[workspace, invocations, compute ms, credits, …]` */
   usage: { args: { day: number; rows: (string | number)[] }; result: null };
+  /** `[minute, workspace, …counts of MINUTE_COUNTS, …]`. Minutes before `kept` are removed. */
+  minutes: { args: { rows: (string | number)[]; kept: number }; result: null };
   put_secret: { args: { ref: string; workspace: string; sealed: Uint8Array }; result: null };
   delete_secret: { args: string; result: null };
   store_set: { args: StoreWrite & { value: string; expires: number | null }; result: null };
@@ -144,6 +146,7 @@ export const FILE_OF: Readonly<Record<OpKind, FileName>> = {
   ticks: 'data',
   drop_ticks: 'data',
   usage: 'data',
+  minutes: 'data',
   put_secret: 'data',
   delete_secret: 'data',
   store_set: 'data',

@@ -9,7 +9,7 @@ export const FILES: readonly FileName[] = ['events', 'data', 'read'];
 export const synchronousOf = (file: FileName): 'FULL' | 'NORMAL' => (file === 'read' ? 'NORMAL' : 'FULL');
 
 /** Number of the schema of all files. Raise it when the tables of one change. */
-export const SCHEMA = 6;
+export const SCHEMA = 7;
 
 const EVENTS = `
   CREATE TABLE events(
@@ -62,6 +62,12 @@ const DATA = `
     day INTEGER NOT NULL, workspace TEXT NOT NULL,
     invocations INTEGER NOT NULL, compute_ms INTEGER NOT NULL, credits INTEGER NOT NULL,
     PRIMARY KEY (day, workspace)) WITHOUT ROWID;
+  CREATE TABLE usage_minutes(
+    workspace TEXT NOT NULL, minute INTEGER NOT NULL,
+    arrivals INTEGER NOT NULL, runs INTEGER NOT NULL, errors INTEGER NOT NULL,
+    events INTEGER NOT NULL, attempts INTEGER NOT NULL, failed INTEGER NOT NULL,
+    PRIMARY KEY (workspace, minute)) WITHOUT ROWID;
+  CREATE INDEX usage_minutes_by_time ON usage_minutes(minute);
   CREATE TABLE store_records(
     store TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires_at INTEGER, size INTEGER NOT NULL,
     PRIMARY KEY (store, key));
