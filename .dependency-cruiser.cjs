@@ -15,6 +15,7 @@ const contexts = [
   'notifications',
   'variables',
   'tools',
+  'overview',
 ];
 const fromContext = `^libs/(${contexts.join('|')})/`;
 // Imports by #libs/ are resolved to the built file: a target may be seen in either place.
@@ -58,6 +59,7 @@ const rooms = {
   'data-stores': ['component-model', 'http', 'kernel'],
   subscriptions: ['component-model', 'http', 'kernel', 'sources', 'webhooks', 'workflows'],
   events: ['component-model', 'event-streams', 'http', 'kernel', 'sources', 'stream-log'],
+  overview: ['http', 'kernel', 'stream-log', 'tenancy'],
   'platform-events': ['accounts', 'component-model', 'kernel', 'stream-log', 'webhooks'],
   notifications: ['http', 'kernel', 'sources', 'tenancy'],
   // What the command line does with workflows as files.
@@ -130,6 +132,7 @@ const rooms = {
       'kernel',
       'mail',
       'notifications',
+      'overview',
       'packages',
       'platform-events',
       'routing',

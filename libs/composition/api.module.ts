@@ -39,6 +39,7 @@ import { componentUsers } from './component-users.js';
 import { auditable, auditedCategories, type ModulePorts, modulesOf, resourceLimits } from './contexts.js';
 import { type ControlPlane } from './control-plane.js';
 import { type Engines } from './engines.js';
+import { overviewPorts } from './overview.js';
 import { quotaKeeper, startingRuns } from './quotas.js';
 import { eventSettings } from './read-models.js';
 import { serverFacts } from './server-facts.js';
@@ -87,10 +88,13 @@ const portsOf = (options: ApiOptions): ModulePorts => {
   const auths = authsOf(options);
   const { manualRuns, appEvents, workflowInvokes } = options;
   const runs = { manualRuns, appEvents, workflowInvokes, actions: actionRunner(options, auths) };
-  const starting = startingRuns(quotaKeeper(config, plane, options.log), runs);
+  const keeper = quotaKeeper(config, plane, options.log);
+  const starting = startingRuns(keeper, runs);
+  const streams = streamPorts(options);
   return {
     ...engines,
-    ...streamPorts(options),
+    ...streams,
+    ...overviewPorts(options, streams.waitingDeliveries, keeper),
     handleCommand,
     clock,
     upcasters,

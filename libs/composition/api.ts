@@ -11,6 +11,7 @@ import { type HttpBytes } from '#libs/http/bytes-in-flight.js';
 import { configureHttp, type HttpHalf } from '#libs/http/configure-http.js';
 import { type PackageSource, type ComponentCaller } from '#libs/sandbox/index.js';
 import { type ReadYourWrites } from '#libs/kernel/read-your-writes.js';
+import { type Backlog } from '#libs/ingress/local-backlog.js';
 import { type Door } from '#libs/ingress/door.js';
 import { type ResponseRelay } from '#libs/ingress/response-relay.js';
 import { type DomainError } from '#libs/kernel/domain-error.js';
@@ -45,6 +46,8 @@ export interface ApiOptions {
   readonly appliedEvents: AppliedRecords;
   /** Absent in a process that runs no sources. */
   readonly runsUnderWay?: RunsUnderWay;
+  /** What waits for the roles. Absent where they are other processes. */
+  readonly backlog?: Pick<Backlog, 'waitingFor' | 'unroutedOf'>;
   readonly inspector: ComponentInspector;
   readonly caller: ComponentCaller;
   readonly definitions: DefinitionReader;

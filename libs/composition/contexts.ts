@@ -11,6 +11,7 @@ import { type Projection } from '#libs/kernel/projection.js';
 import { type Reactor } from '#libs/kernel/reactor.js';
 import { Upcasters } from '#libs/kernel/upcasting.js';
 import { notificationsContext } from '#libs/notifications/index.js';
+import { overviewContext } from '#libs/overview/index.js';
 import { platformEventsContext } from '#libs/platform-events/context.js';
 import { routingContext } from '#libs/routing/context.js';
 import { sourcesContext } from '#libs/sources/index.js';
@@ -41,6 +42,7 @@ export const contexts = [
   toolsContext,
   eventsContext,
   auditContext,
+  overviewContext,
   routingContext,
   platformEventsContext,
 ] as const;

@@ -116,6 +116,8 @@ describe('the OpenAPI document agrees with the reply of', () => {
     await contract.expect(422, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { count: 9 } } });
     await contract.expect(200, 'GET /v1/sources/{id}/sse', { path: { id: source.id } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/sse', { path: { id: workspace } });
+    for (const route of ['orgs', 'workspaces'])
+      await contract.expect(200, `GET /v1/${route}/{id}/stats`, { path, query: { minutes: '5' } });
     await contract.expect(202, 'POST /v1/sources/{idOrSlug}/run', { path, body: { event: {} } });
     for (const event of [{}, { body: { fail: true } }]) {
       const run = { path, query: { wait: 'true' }, body: { event } };

@@ -140,6 +140,7 @@ const openApi = (parts: ApiParts, edge: Edge) => {
     appEvents: appEventsOf({ config, plane, topics, log: edge.log }, roles.unread),
     appliedEvents: roles.readModels.event_summaries,
     runsUnderWay: roles.runner,
+    backlog: roles.backlog,
     inspector: sandboxing.inspector,
     caller: sandboxing.caller,
     definitions: sandboxing.definitions,

@@ -36,6 +36,7 @@ export interface EveryRole extends StreamReadModels {
   readonly ingress: IngressRole;
   readonly runner: Runner;
   readonly relay: ResponseRelay;
+  readonly backlog: LocalBacklog;
   /** Shared by the API and the endpoints. */
   readonly bytes: HttpBytes;
   readonly unread: UnreadLimits;
@@ -92,6 +93,7 @@ export const startEveryRole = async (own: OneProcess, options: EveryRoleOptions)
     ingress,
     runner,
     relay,
+    backlog,
     bytes,
     unread,
     ...streams,

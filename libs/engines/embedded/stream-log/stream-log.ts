@@ -202,8 +202,7 @@ export class EmbeddedStreamLog implements StreamLog {
     const group = this.groups.get(groupName);
     const lag: Record<string, number> = {};
     let counted = 0;
-    for (const topic of [...this.byName.values()]) {
-      if (!selects(topics, topic.name)) continue;
+    for (const topic of this.selected(topics)) {
       const committed = group?.committedOf(topic) ?? -1;
       lag[topic.name] = this.count(topic, committed).n;
       if (++counted % LANES_PER_TURN === 0) await nextTurn();
@@ -329,6 +328,11 @@ export class EmbeddedStreamLog implements StreamLog {
       group,
       lanes.map(({ topic }) => topic),
     );
+  }
+
+  private selected(topics: TopicSelector): readonly Topic[] {
+    if ('prefix' in topics) return [...this.byName.values()].filter(({ name }) => selects(topics, name));
+    return [...new Set(topics.names)].flatMap((name) => this.byName.get(name) ?? []);
   }
 
   private count(topic: Topic, after: number): { n: number; bytes: number } {

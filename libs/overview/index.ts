@@ -1,0 +1,1 @@
+export { overviewContext } from './context.js';
