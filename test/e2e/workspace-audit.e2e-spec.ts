@@ -35,7 +35,7 @@ beforeAll(async () => {
   const headers = { 'x-request-id': 'the-rename' };
   await api.expect(200, 'PUT', `/v1/sources/${source.id}`, { body: { name: 'Renamed' }, headers });
   await instance.listen(source.id);
-}, 120_000);
+}, 400_000);
 afterAll(() => other.api.close());
 
 const list = (query: Record<string, string> = {}, of = workspace) =>

@@ -50,9 +50,13 @@ describe('the stream of a workspace', () => {
       ...run,
       invocation_id: expect.stringMatching(/^inv_/),
     });
-    const attempt = await until(stream, 'deliveries', { webhook_id: webhook });
-    const list = await api.call<{ data: object[] }>('GET', `/v1/webhooks/${webhook}/deliveries`);
-    expect(list.body.data).toContainEqual({ ...(attempt as object), webhook_id: undefined });
+    const attempt = (await until(stream, 'deliveries', { webhook_id: webhook })) as { readonly id: string };
+    // The list may be behind the stream.
+    const listed = await eventually('the list has the attempt', async () => {
+      const { body } = await api.call<{ data: { id: string }[] }>('GET', `/v1/webhooks/${webhook}/deliveries`);
+      return body.data.find(({ id }) => id === attempt.id);
+    });
+    expect({ ...listed, webhook_id: webhook }).toEqual(attempt);
     await until(stream, 'changes', { kind: 'source', resource_id: source.id, type: 'SourceDeployed' });
     await until(stream, 'changes', { kind: 'webhook', resource_id: webhook, type: 'WebhookCreated', revision: 0 });
   });

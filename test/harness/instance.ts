@@ -29,6 +29,13 @@ export class Instance<S extends TestServer = TestServer> {
   async start(): Promise<void> {
     this.started = await WebhookReceiver.start();
     await this.server.start();
+    // There the read models may be behind the set-up that made the key.
+    if (inRoles)
+      await eventually(
+        'the user of the key can be read',
+        async () => ((await this.api.call('GET', '/v1/users/me')).status === 503 ? undefined : true),
+        60_000,
+      );
   }
 
   async close(): Promise<void> {
