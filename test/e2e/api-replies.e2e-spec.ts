@@ -110,14 +110,12 @@ describe('the OpenAPI document agrees with the reply of', () => {
     const path = { idOrSlug: source.id, id: workspace };
     await contract.expect(200, 'GET /v1/sources/{idOrSlug}', { path });
     await contract.expect(200, 'GET /v1/sources/{idOrSlug}/db', { path });
-    for (const route of ['users/me/sources', 'orgs/{id}/sources', 'workspaces/{id}/sources'])
-      await contract.expect(200, `GET /v1/${route}`, { path });
+    const ofWorkspace = ['orgs', 'workspaces'].flatMap((kind) => [`${kind}/{id}/sources`, `${kind}/{id}/stats`]);
+    for (const route of ['users/me/sources', ...ofWorkspace]) await contract.expect(200, `GET /v1/${route}`, { path });
     await contract.expect(200, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { kind: 'b' } } });
     await contract.expect(422, 'PUT /v1/sources/{idOrSlug}', { path, body: { configured_props: { count: 9 } } });
     await contract.expect(200, 'GET /v1/sources/{id}/sse', { path: { id: source.id } });
     await contract.expect(200, 'GET /v1/workspaces/{id}/sse', { path: { id: workspace } });
-    for (const route of ['orgs', 'workspaces'])
-      await contract.expect(200, `GET /v1/${route}/{id}/stats`, { path, query: { minutes: '5' } });
     await contract.expect(202, 'POST /v1/sources/{idOrSlug}/run', { path, body: { event: {} } });
     for (const event of [{}, { body: { fail: true } }]) {
       const run = { path, query: { wait: 'true' }, body: { event } };
