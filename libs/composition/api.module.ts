@@ -181,7 +181,7 @@ const replaysOf = ({ readModels, due }: Engines): Replays => ({
     const ids = await storedEvents(readModels).idsIn(...range);
     return { count: ids.length, oldest: ids[0]?.eventId, newest: ids.at(-1)?.eventId };
   },
-  waiting: (subscriptionId) => due.countOf(subscriptionId),
+  waiting: async (subscriptionId) => (await due.countsOf([subscriptionId]))[0] ?? 0,
 });
 
 /** Ports of the contexts that list and pass on the events of sources. */

@@ -9,12 +9,13 @@ import { DEFAULT_WEBHOOK_SETTINGS } from './webhook-settings.js';
  */
 export const waitingDeliveries = (
   log: Pick<StreamLog, 'lag'>,
-  due: Pick<DueStore, 'countOf'>,
+  due: Pick<DueStore, 'countsOf'>,
   topics: Pick<TopicPolicy, 'deliveries' | 'ownedBy'>,
 ) => ({
   async of(webhookIds: readonly string[]): Promise<readonly number[]> {
     const names = webhookIds.flatMap((id) => (topics.ownedBy(id).length > 0 ? [topics.deliveries(id)] : []));
     const lag = names.length === 0 ? {} : await log.lag(DEFAULT_WEBHOOK_SETTINGS.group, { names });
-    return Promise.all(webhookIds.map(async (id) => (await due.countOf(id)) + (lag[topics.deliveries(id)] ?? 0)));
+    const counts = await due.countsOf(webhookIds);
+    return webhookIds.map((id, i) => (counts[i] ?? 0) + (lag[topics.deliveries(id)] ?? 0));
   },
 });

@@ -68,7 +68,8 @@ export interface DueStore {
   removeOwner(owner: string): Promise<void>;
   /** Earliest due time of all entries, also of those that are out; undefined when there is none. */
   nextDueAt(): Promise<number | undefined>;
-  countOf(owner: string): Promise<number>;
+  /** Numbers of the entries of owners, in the order of these, waiting or out. */
+  countsOf(owners: readonly string[]): Promise<readonly number[]>;
   /** Headers and own due times of an owner's entries, in any order. */
   waitingOf(owner: string): Promise<readonly WaitingHeaders[]>;
   /** All entries, in any order, for moving an installation. */

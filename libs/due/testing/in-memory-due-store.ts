@@ -59,8 +59,8 @@ export class InMemoryDueStore implements DueStore {
     return this.sorted()[0]?.since;
   }
 
-  async countOf(owner: string): Promise<number> {
-    return this.sorted().filter((entry) => entry.owner === owner).length;
+  async countsOf(owners: readonly string[]): Promise<readonly number[]> {
+    return owners.map((owner) => this.sorted().filter((entry) => entry.owner === owner).length);
   }
 
   async waitingOf(owner: string): Promise<readonly WaitingHeaders[]> {

@@ -32,7 +32,7 @@ export const DUE_SQL = {
   by: `SELECT id, owner, kind, due_at, record, since, times_out FROM due
     WHERE since <= ? AND owner NOT IN (SELECT value FROM json_each(?)) ORDER BY since, id LIMIT ?`,
   next: 'SELECT min(since) AS due FROM due',
-  count: 'SELECT count(*) AS n FROM due WHERE owner = ?',
+  counts: 'SELECT owner, count(*) AS n FROM due WHERE owner IN (SELECT value FROM json_each(?)) GROUP BY owner',
   ofOwner: 'SELECT due_at, record FROM due WHERE owner = ?',
   removal: 'DELETE FROM due WHERE owner = ?',
 } as const;
@@ -100,8 +100,10 @@ export class EmbeddedDueStore implements DueStore {
     return this.reader.sql(DUE_SQL.next).get<{ due: number | null }>()?.due ?? undefined;
   }
 
-  async countOf(owner: string): Promise<number> {
-    return this.reader.sql(DUE_SQL.count).get<{ n: number }>(owner)?.n ?? 0;
+  async countsOf(owners: readonly string[]): Promise<readonly number[]> {
+    const rows = this.reader.sql(DUE_SQL.counts).all<{ owner: string; n: number }>(JSON.stringify(owners));
+    const counts = new Map(rows.map(({ owner, n }) => [owner, n]));
+    return owners.map((owner) => counts.get(owner) ?? 0);
   }
 
   async waitingOf(owner: string): Promise<readonly WaitingHeaders[]> {

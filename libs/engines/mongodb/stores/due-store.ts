@@ -108,8 +108,16 @@ export class MongoDueStore implements DueStore {
     return first?.since;
   }
 
-  countOf(owner: string): Promise<number> {
-    return this.entries.countDocuments({ owner });
+  async countsOf(owners: readonly string[]): Promise<readonly number[]> {
+    if (owners.length === 0) return [];
+    const found = await this.entries
+      .aggregate<{ _id: string; n: number }>([
+        { $match: { owner: { $in: [...owners] } } },
+        { $group: { _id: '$owner', n: { $sum: 1 } } },
+      ])
+      .toArray();
+    const counts = new Map(found.map(({ _id, n }) => [_id, n]));
+    return owners.map((owner) => counts.get(owner) ?? 0);
   }
 
   async waitingOf(owner: string): Promise<readonly WaitingHeaders[]> {
