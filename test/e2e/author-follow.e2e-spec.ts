@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect, createServer as createDoor, type Server as Door } from 'node:net';
+import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseSigningKey, standardSignature } from '#libs/delivery/signing.js';
 import { type Data, type Source } from '#test/harness/api-client.js';
 import { CLI, runNode, type Told } from '#test/harness/command-line.js';
 import { componentCode, emitterCode } from '#test/harness/component-code.js';
+import { type Door, doorTo } from '#test/harness/door.js';
 import { useInstance } from '#test/harness/instance.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
@@ -50,34 +51,6 @@ const begin = (args: readonly string[], env: NodeJS.ProcessEnv = variables()) =>
     lines,
     untilLines: (count: number) => until(`${count} lines of ${args.join(' ')}`, () => lines().length >= count),
     untilTold: (text: RegExp) => until(`${String(text)} of ${args.join(' ')}`, () => text.test(told.err)),
-  };
-};
-
-/** An address of the server that stays when the server starts again on another port. */
-const doorTo = async (url: () => string): Promise<{ readonly url: string; silence(): void }> => {
-  const silent: (() => void)[] = [];
-  const door = createDoor((socket) => {
-    const ends = [socket];
-    const close = (): void => ends.forEach((end) => end.destroy());
-    socket.on('error', close).on('close', close);
-    try {
-      const inner = connect(Number(new URL(url()).port), '127.0.0.1');
-      ends.push(inner);
-      inner.on('error', close).on('close', close);
-      socket.pipe(inner).pipe(socket);
-      silent.push(() => inner.unpipe(socket).resume());
-    } catch {
-      // The server is away.
-      close();
-    }
-  });
-  doors.push(door);
-  door.listen(0, '127.0.0.1');
-  await once(door, 'listening');
-  return {
-    url: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
-    // Connections that are there stay open.
-    silence: () => silent.splice(0).forEach((act) => act()),
   };
 };
 
@@ -134,6 +107,7 @@ describe('following a source', () => {
   it('39: prints each event once over a restart of the server', async () => {
     const source = await instance.deploy(emitterCode(), {}, 'restarted');
     const door = await doorTo(() => server.url);
+    doors.push(door);
     const command = begin(['events', 'restarted', '-f'], { ...variables(), SLUICE_URL: door.url });
     await eventually('the stream', async () => {
       if (command.lines().length > 0) return true;

@@ -1,62 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CLI } from '#test/harness/command-line.js';
-import { endsWithUs } from '#test/harness/ends-with-us.js';
+import { DevSession } from '#test/harness/dev-session.js';
 import { send } from '#test/harness/http.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { eventually } from '#test/harness/wait.js';
-
-type Line = Readonly<Record<string, unknown>> & { readonly type: string };
-
-/** A session of `sluice dev --json` without an API key. */
-class Session {
-  readonly lines: Line[] = [];
-  stderr = '';
-  private readonly child: ChildProcess;
-
-  constructor(dir: string, ...args: readonly string[]) {
-    const isolation =
-      process.env.SLUICE_ISOLATION === undefined ? {} : { SLUICE_ISOLATION: process.env.SLUICE_ISOLATION };
-    const env = { PATH: process.env.PATH, HOME: dir, ...isolation };
-    const child = spawn(process.execPath, [CLI, 'dev', ...args, '--json'], {
-      env,
-      cwd: dir,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.child = child;
-    endsWithUs(child);
-    createInterface(child.stdout).on('line', (line) => this.lines.push(JSON.parse(line) as Line));
-    child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
-  }
-
-  of(type: string): readonly Line[] {
-    return this.lines.filter((line) => line.type === type);
-  }
-
-  async next(type: string, count = 1): Promise<Line> {
-    const found = await eventually(
-      `${count} ${type}`,
-      () => {
-        if (this.child.exitCode !== null) throw new Error(`it ended with ${this.child.exitCode}: ${this.stderr}`);
-        return Promise.resolve(this.of(type)[count - 1]);
-      },
-      60_000,
-    );
-    return found;
-  }
-
-  async end(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
-    const ended = once(this.child, 'exit') as Promise<[number | null]>;
-    this.child.kill(signal);
-    return (await ended)[0];
-  }
-}
 
 /** Of processes that still run. */
 const runs = (pid: number): boolean => {
@@ -89,9 +37,9 @@ describe('sluice dev', () => {
     writeFileSync(join(dir, 'package.json'), '{}');
     writeFileSync(join(dir, 'hello.mjs'), source('first '));
   });
-  const sessions: Session[] = [];
-  const open = (...args: readonly string[]): Session => {
-    const session = new Session(dir, ...args);
+  const sessions: DevSession[] = [];
+  const open = (...args: readonly string[]): DevSession => {
+    const session = new DevSession(dir, args);
     sessions.push(session);
     return session;
   };

@@ -7,11 +7,12 @@ import { type Source, sourceIn, sourceNamed } from '../sources.js';
 import { type Line } from '../text.js';
 import { DevSource, removeComponent } from './dev-source.js';
 import { type DevState } from './dev-state.js';
+import { type Subscribed, subscribedTo } from './emitter.js';
 import { type Followed, onEachSave } from './followed.js';
 import { type DevOptions } from './index.js';
 import { Keys } from './keys.js';
 import { keysOf } from './keys-of-source.js';
-import { Runs } from './runs.js';
+import { Live } from './live.js';
 
 export interface FollowedSource extends Followed {
   readonly options: DevOptions;
@@ -20,6 +21,8 @@ export interface FollowedSource extends Followed {
   readonly state: DevState;
   /** Path of the file in its project. */
   readonly name: string;
+  /** Address that each of its events is posted to. */
+  readonly forward: string | undefined;
   /** Sent at the start and after each save, as JSON. */
   readonly events: readonly string[];
   /** Ends the session. */
@@ -36,18 +39,22 @@ export const followSource = async (followed: FollowedSource): Promise<void> => {
   if (former !== undefined && fieldText(former.fields, 'component_id') !== followed.component.id)
     await removeComponent(session, fieldText(former.fields, 'component_id'));
   const current = new DevSource(session, source.id, followed.component.id, followed.files);
-  const runs = new Runs(session, followed.report, source.id);
+  const { from, channel = '' } = options;
+  const subscribed = from === undefined ? undefined : await subscribedTo(session, source, from, channel);
+  const live = new Live({ ...followed, sourceId: source.id, workspaceId: fieldText(source.fields, 'owner_id') });
   const keys = context.prompts && new Keys(context, keysOf(followed, context.prompts, current), followed.interrupt);
-  try {
-    await runs.begin();
-    tellReady(followed, source, warnings);
-    keys?.open();
+  const followFile = async (): Promise<void> => {
     await sendAll(followed, current);
-    const told = runs.follow(followed.signal);
-    await Promise.all([told, onEachSave(followed, (files) => update(followed, current, files))]);
+    await onEachSave(followed, (files) => update(followed, current, files));
+  };
+  try {
+    await live.connect();
+    tellReady(followed, source, warnings, subscribed);
+    keys?.open();
+    await Promise.all([live.follow(), followFile()]);
   } finally {
     keys?.close();
-    await end(followed, current);
+    await end(followed, current, subscribed);
   }
   if (options.rm === true) context.io.err(`${source.name} (${source.id}) is deleted`);
 };
@@ -70,6 +77,7 @@ const tellReady = (
   { context, session, report, server }: FollowedSource,
   source: Source,
   warnings: readonly unknown[],
+  subscribed: Subscribed | undefined,
 ): void => {
   const { id, name } = source;
   const [url = null, ...others] = endpointsOf(source);
@@ -77,6 +85,7 @@ const tellReady = (
   const lines: readonly Line[] = [
     [{ text: name, as: 'strong' }, ` (${id}) on ${where}`],
     ...placeLines(source, context.look),
+    ...(subscribed === undefined ? [] : [`It gets what ${subscribed.emitterId} emits.`]),
     `Each save is deployed. Ctrl-C ends${context.prompts === undefined ? '' : ', ? tells the keys'}.`,
   ];
   report.tell(
@@ -123,9 +132,16 @@ const sendAll = async ({ events }: FollowedSource, current: DevSource): Promise<
   for (const event of events) await current.run(event);
 };
 
-const end = async ({ options, server, state, name, context }: FollowedSource, current: DevSource): Promise<void> => {
+const end = async (
+  { options, server, state, name, context }: FollowedSource,
+  current: DevSource,
+  subscribed: Subscribed | undefined,
+): Promise<void> => {
   if (options.keep === true) return;
+  // A source that others use may have had it for them.
+  const stays = subscribed?.isFormer === true && options.source !== undefined;
   try {
+    if (!stays) await subscribed?.end();
     if (options.rm === true) {
       await current.remove();
       state.keep(server, name, undefined);

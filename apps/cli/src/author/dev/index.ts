@@ -7,6 +7,7 @@ import { saveFiles } from '../components.js';
 import { type Context } from '../context.js';
 import { type DeploymentOptions, ownProps, withDeploymentOptions } from '../deployment.js';
 import { filesOfComponent } from '../files-of-component.js';
+import { forwardTo } from '../follow/forward.js';
 import { DevState } from './dev-state.js';
 import { eventsOf } from './events.js';
 import { followAction } from './follow-action.js';
@@ -18,6 +19,9 @@ export interface DevOptions extends DeploymentOptions {
   readonly own?: boolean;
   readonly source?: string;
   readonly event?: string;
+  readonly from?: string;
+  readonly channel?: string;
+  readonly forward?: string;
   readonly keep?: boolean;
   readonly rm?: boolean;
 }
@@ -39,14 +43,22 @@ export const registerDev = (program: Command): void => {
         '--event <file>',
         'events to send at first and after each save: JSON, or JSON a line; - for standard input',
       )
+      .option('--from <emitter>', 'send it what another source emits, by id or name, until the end')
+      .option('--channel <name>', 'with --from: channel (default: the one without a name)')
+      .option('--forward <url>', 'post each of its events to this address, signed as webhooks are')
       .option('--keep', 'leave the source active at the end')
       .option('--rm', 'delete the source at the end'),
     dev,
   );
 };
 
+/** What an action has no use for. */
+const OF_SOURCES = ['source', 'event', 'from', 'forward', 'keep', 'rm'] as const;
+
 const dev = async (context: Context, [file = '']: readonly string[], options: DevOptions): Promise<Told> => {
   if (options.keep === true && options.rm === true) throw wrongUsage('give --keep or --rm, and not both');
+  if (options.channel !== undefined && options.from === undefined) throw wrongUsage('--channel needs --from');
+  const forward = options.forward === undefined ? undefined : forwardTo(options.forward);
   const own = ownProps(context, options);
   const events = await eventsOf(context, options.event);
   const files = await filesOfComponent(file, options.root);
@@ -60,11 +72,14 @@ const dev = async (context: Context, [file = '']: readonly string[], options: De
     const component = await saveFiles(session, files);
     const report = new Report(context);
     const followed = { context, session, component, options, own, files, file, report, signal };
-    if (component.isAction) await followAction(followed);
-    else {
+    if (component.isAction) {
+      const unused = OF_SOURCES.find((name) => options[name] !== undefined);
+      if (unused !== undefined) throw wrongUsage(`--${unused} is for sources, and ${file} has an action: leave it out`);
+      await followAction(followed);
+    } else {
       const name = path.relative(folder, entry).split(path.sep).join('/');
       const interrupt = (): void => stopped.abort();
-      await followSource({ ...followed, server, state: new DevState(folder), name, events, interrupt });
+      await followSource({ ...followed, server, state: new DevState(folder), name, events, forward, interrupt });
     }
   } finally {
     // Also what goes on until then ends after a failure.

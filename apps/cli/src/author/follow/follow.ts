@@ -5,7 +5,7 @@ import { type Fields, jsonLine } from '../json.js';
 import { spanMs } from '../span.js';
 import { harmless, type Line, printed } from '../text.js';
 import { Follower, type Following } from './follower.js';
-import { Forward, forwardTo } from './forward.js';
+import { Forward, forwardTo, sentLine } from './forward.js';
 
 export interface FollowOptions {
   readonly follow?: boolean;
@@ -66,7 +66,7 @@ export const follow = async (
   interrupted.exit = 0;
   const ended = new AbortController();
   const follower = new Follower({ open, tell, signal: ended.signal });
-  const sent = forward === undefined ? undefined : new Forward(forward, tell);
+  const sent = forward === undefined ? undefined : new Forward(forward, (each) => tell(sentLine(each)));
   if (sent) tell(`Signed with ${sent.key}`);
   // Records that come while the history is read wait in the connection.
   await follower.connect();

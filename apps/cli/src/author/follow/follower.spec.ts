@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandFailure } from '../../workflows/failure.js';
+import { type Fields } from '../json.js';
 import { Follower } from './follower.js';
 
 const away = new CommandFailure({ exit: 7, code: 'no_server', message: 'away' });
@@ -24,7 +25,7 @@ const bodyOf = (connection: Exclude<Connection, CommandFailure>): ReadableStream
 const followed = async (...connections: readonly Connection[]) => {
   const told: string[] = [];
   const cursors: (string | undefined)[] = [];
-  const ids: string[] = [];
+  const records: Fields[] = [];
   let n = 0;
   const follower = new Follower({
     open: async (cursor) => {
@@ -40,9 +41,9 @@ const followed = async (...connections: readonly Connection[]) => {
   });
   await follower.connect();
   const failure = await (async () => {
-    for await (const { data } of follower.records()) ids.push(String(data['id']));
+    for await (const { data } of follower.records()) records.push(data);
   })().catch((error: unknown) => error);
-  return { told, cursors, ids, failure };
+  return { told, cursors, records, ids: records.map(({ id }) => id), failure };
 };
 
 /** The numbers are those of the checks of the command line. */
@@ -80,6 +81,12 @@ describe('a follower', () => {
   it('keeps records of other streams and emitters apart', async () => {
     const { ids } = await followed({ parts: [event(1), event(1, 'errors'), event(1)] });
     expect(ids).toEqual(['1-0', '1-0']);
+  });
+
+  it('tells a run once', async () => {
+    const run = (n: number): string => `event: invocations\nid: ${n}/dc_a/${n}\ndata: {"invocation_id":"inv_${n}"}\n\n`;
+    const { records } = await followed({ parts: [run(1), run(2)] }, { parts: [run(2), run(3)] });
+    expect(records).toEqual([{ invocation_id: 'inv_1' }, { invocation_id: 'inv_2' }, { invocation_id: 'inv_3' }]);
   });
 
   // The silence of a server is 40 s.

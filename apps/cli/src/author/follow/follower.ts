@@ -55,7 +55,8 @@ export class Follower {
   /** Takes a record that was told otherwise. True for one that was told before. */
   isRepeat(name: string, data: Fields): boolean {
     const emitter = fieldText(data['metadata'], 'emitter_id');
-    const id = fieldText(data, 'id');
+    // A run has the id of its invocation alone.
+    const id = fieldText(data, 'id') || fieldText(data, 'invocation_id');
     if (id === '') return false;
     // Attempts of a delivery have its id.
     const key = [name, emitter, id, textOf(data['attempt']), textOf(data['ts'])].join(' ');
