@@ -21,7 +21,7 @@ export interface Profiles {
 
 /** A file beyond this is none of ours. */
 const MOST_BYTES = 1024 * 1024;
-export const NO_PROFILES: Profiles = { current: null, profiles: {}, folders: {} };
+const NO_PROFILES: Profiles = { current: null, profiles: {}, folders: {} };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

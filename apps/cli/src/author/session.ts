@@ -1,4 +1,4 @@
-import { ask, type Asked, askForStream, askForText } from '../workflows/api.js';
+import { ask, type Asked, askForStream, askForText, jsonIn } from '../workflows/api.js';
 import { CommandFailure } from '../workflows/failure.js';
 import { chooseServer, notConfirmed, type Server } from '../workflows/server.js';
 import { type Context } from './context.js';
@@ -23,6 +23,11 @@ export class Session {
     const body = valueOf(text);
     if (isFields(body)) return body;
     throw this.unexpected('an object');
+  }
+
+  /** As `request`, with each number as a double: definitions of workflows have no others. Undefined for no JSON. */
+  async plain(asked: Asked): Promise<unknown> {
+    return jsonIn(await this.text(asked));
   }
 
   /** As `request`, and resolves with the body as it came. */
@@ -57,13 +62,13 @@ export class Session {
     throw this.unexpected('a workspace');
   }
 
-  /** Rejects with 4 for a name that no workspace of the user has. */
-  private async namedWorkspace(): Promise<string | null> {
+  /** The wanted workspace, or null. Rejects with 4 for a name that no workspace of the user has. */
+  async namedWorkspace(): Promise<string | null> {
     if (this.wanted === null || isWorkspaceId(this.wanted)) return this.wanted;
     return workspaceNamed((await this.me()).workspaces, this.wanted).id;
   }
 
-  private unexpected(what: string): CommandFailure {
+  unexpected(what: string): CommandFailure {
     return new CommandFailure({
       exit: 1,
       code: 'unexpected_answer',

@@ -4,8 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { version } from '#libs/hosting/version.js';
 import { fieldText, isFields } from '../author/json.js';
 import { observationText } from '../author/observations.js';
-import { CommandFailure } from './failure.js';
-import { type Outcome } from './outcome.js';
+import { CommandFailure, type Exit } from './failure.js';
 import { type Server } from './server.js';
 
 export interface Asked {
@@ -161,7 +160,8 @@ const textOf = async ({ body }: Response): Promise<string | undefined> => {
 /** Nothing listens, or it is not trusted, so that another try changes nothing. */
 const REFUSED = /^(?:ECONNREFUSED|ENOTFOUND|ERR_TLS_\w+|\w*CERT\w*|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|bad port)$/;
 
-const jsonIn = (text: string): unknown => {
+/** Undefined for what is no JSON. */
+export const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -259,7 +259,7 @@ const REFUSED_CODES: ReadonlySet<string> = new Set([
   'invalid_definition',
 ]);
 
-const exitOf = (status: number): Exclude<Outcome['exit'], 0> => {
+const exitOf = (status: number): Exclude<Exit, 0> => {
   switch (status) {
     case 401:
     case 403:

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { WorkflowsServer } from '#test/harness/workflows-server.js';
-import { applied, type ApplyOptions } from './apply.js';
-import { type Given } from './server.js';
+import { ranHere } from '../author/testing/ran-here.js';
+import { apply as act } from './apply.js';
 
 let dir = '';
 let server: WorkflowsServer;
@@ -26,8 +26,8 @@ const write = (name: string, content: string): string => {
   writeFileSync(file, content);
   return file;
 };
-const given: Given = (name) => (name === 'SLUICE_API_KEY' ? { value: 'a-key', from: 'environment' } : undefined);
-const apply = (options: ApplyOptions = {}) => applied(dir, { url, ...options }, given);
+const apply = (options: Parameters<typeof act>[2] & { readonly json?: boolean } = {}) =>
+  ranHere(act, [dir], { url, ...options });
 const ID_1 = 'p_000000000000000001';
 const ID_2 = 'p_000000000000000002';
 const A = '/v1/workflows/ext%3Aa';

@@ -1,64 +1,61 @@
 import { existsSync } from 'node:fs';
 import { type Command } from 'commander';
 import { comparable, faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
-import { contextOf } from '../author/context.js';
-import { type Globals } from '../author/globals.js';
+import { authorCommand, carriedOut, type Told } from '../author/command.js';
+import { type Context } from '../author/context.js';
+import { jsonLine } from '../author/json.js';
+import { type Session } from '../author/session.js';
 import { harmless } from '../author/text.js';
-import { ask } from './api.js';
+import { untilStopped } from '../author/until-stopped.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { checkOnServer, faultsIn, warningsIn } from './check-on-server.js';
 import { CommandFailure, wrongUsage } from './failure.js';
+import { findWorkflow, type FoundWorkflow, workflowIn } from './find-workflow.js';
 import { type ListedWorkflow } from './list-workflows.js';
-import { type Confirm, deleteAll, managerOf, mustAgree, nameOf, superfluousOf } from './prune.js';
-import { findWorkflow, type FoundWorkflow, inWorkspace, workflowIn } from './find-workflow.js';
-import { finish, type Outcome, outcomeOf } from './outcome.js';
-import { type Given, givenHere, type Server, serverOf } from './server.js';
+import { deleteAll, managerOf, mustAgree, nameOf, superfluousOf } from './prune.js';
+import { distinct, invalidWorkflows, validFolder, warned } from './valid-folder.js';
 import { actOnChanges } from './watch.js';
-import { invalidWorkflows, validFolder, warningLines, warningsBeside } from './valid-folder.js';
 
-export interface ApplyOptions extends Globals {
+interface Options {
   readonly strict?: boolean;
   readonly set?: string;
   readonly dryRun?: boolean;
   readonly prune?: boolean;
-  /** Tells only what changed, with `json` an object a line, because the command goes on. */
   readonly watch?: boolean;
 }
 
 export const registerApply = (workflows: Command): void => {
-  workflows
-    .command('apply')
-    .description(
-      'Deploys the workflows in a folder to a server: all of them, or none when one has errors. Workflows that the ' +
-        'folder lacks stay, unless --prune deletes those of its set. Writes no file.',
-    )
-    .argument('<dir>', 'folder with workflows')
-    .option('--dry-run', 'tell what would be done, and do nothing')
-    .option('--set <name>', 'name of the set of workflows, for managed_by', 'default')
-    .option('--prune', 'delete the workflows of the set that the folder lacks, after a question')
-    .option('--watch', 'apply again after each change of the folder, until Ctrl-C')
-    .option('--strict', 'take warnings for errors')
-    .action(async (dir: string, options: ApplyOptions) => {
-      if (options.watch === true && existsSync(dir)) await applyOnChanges(dir, options);
-      else finish(await applied(dir, options));
-    });
+  authorCommand<Options>(
+    workflows
+      .command('apply')
+      .description(
+        'Deploys the workflows in a folder to a server: all of them, or none when one has errors. Workflows that the ' +
+          'folder lacks stay, unless --prune deletes those of its set. Writes no file.',
+      )
+      .argument('<dir>', 'folder with workflows')
+      .option('--dry-run', 'tell what would be done, and do nothing')
+      .option('--set <name>', 'name of the set of workflows, for managed_by', 'default')
+      .option('--prune', 'delete the workflows of the set that the folder lacks, after a question')
+      .option('--watch', 'apply again after each change of the folder, until Ctrl-C')
+      .option('--strict', 'take warnings for errors'),
+    async (context, [dir = ''], options) =>
+      options.watch === true && existsSync(dir) ? watched(context, dir, options) : apply(context, [dir], options),
+  );
 };
 
-const applyOnChanges = async (dir: string, options: ApplyOptions): Promise<void> => {
-  if (options.prune === true && options.yes !== true) {
-    const message = '--watch asks nothing: add --yes to --prune';
-    return finish(await outcomeOf(options.json === true, () => Promise.reject(wrongUsage(message))));
-  }
-  const ended = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort());
-  if (options.json !== true) process.stderr.write(`watching ${harmless(dir)}; Ctrl-C ends it\n`);
-  const act = async (): Promise<Outcome> => {
-    const outcome = await applied(dir, options);
-    finish(outcome);
-    return outcome;
+/** Tells only what changed, with `--json` an object a line, because it goes on. */
+const watched = async (context: Context, dir: string, options: Options): Promise<Told> => {
+  const { globals, io } = context;
+  if (options.prune === true && globals.yes !== true) throw wrongUsage('--watch asks nothing: add --yes to --prune');
+  const { signal } = untilStopped();
+  if (globals.json !== true) io.err(`watching ${harmless(dir)}; Ctrl-C ends it`);
+  const changed = async (): Promise<Told> => {
+    const told = await apply(context, [dir], options);
+    if (globals.json === true) for (const each of told.data) io.out(jsonLine(each));
+    return { ...told, streamed: globals.json === true };
   };
-  await actOnChanges(dir, act, { signal: ended.signal });
-  process.exitCode = 0;
+  await actOnChanges(dir, () => carriedOut(context, changed), { signal });
+  return { data: null, lines: [], streamed: true };
 };
 
 type State = 'created' | 'updated' | 'unchanged';
@@ -71,10 +68,10 @@ interface Applied {
 
 interface Done {
   readonly done: readonly Applied[];
-  /** Of the deployments, such as of accounts that only the build of the code finds. */
-  readonly warnings?: readonly FileFault[];
+  /** Also of the deployments, such as of accounts that only the build of the code finds. */
+  readonly warnings: readonly FileFault[];
   readonly deleted?: readonly ListedWorkflow[];
-  readonly failure?: CommandFailure | undefined;
+  readonly failed?: CommandFailure;
 }
 
 interface Pair {
@@ -83,51 +80,34 @@ interface Pair {
   readonly state: State;
 }
 
-/** Undefined where the command must not or cannot ask. */
-const confirmHere = (options: ApplyOptions): Confirm | undefined => {
-  const { prompts } = contextOf(options);
-  return prompts && ((question) => prompts.confirm(question));
-};
-
-export const applied = (
-  dir: string,
-  options: ApplyOptions,
-  given: Given = givenHere,
-  confirm: Confirm | undefined = confirmHere(options),
-): Promise<Outcome> => {
-  const { strict = false, json = false, workspace, dryRun = false, set = 'default', prune = false } = options;
-  const how = { json, dryRun, watch: options.watch === true };
-  return outcomeOf(json, async () => {
-    if (!SET.test(set)) throw wrongSet(set);
-    const folder = await validFolder(dir, strict);
-    const server = serverOf(given, options);
-    const pairs = await mapAtOnce(folder.workflows, READS_AT_ONCE, async (workflow) =>
-      compared(workflow, await findWorkflow(server, workflow, workspace), set),
-    );
-    const warnings = [...folder.warnings, ...(await checkedAll(server, dir, pairs, { strict, workspace }))];
-    const found = pairs.flatMap((each) => each.found ?? []);
-    const superfluous = prune ? await superfluousOf(server, { set, workspace, found }) : [];
-    if (dryRun) return told({ done: pairs.map(appliedOf), deleted: superfluous, warnings: distinct(warnings), ...how });
-    await mustAgree(dir, superfluous, { yes: options.yes === true, confirm });
-    const body = { managed_by: managerOf(set), ...(strict ? { strict } : {}) };
-    const put = await putAll(server, pairs, body, workspace);
-    // A failure may be that the folder is not what its author meant.
-    const pruned = put.failure ? {} : await deleteAll(server, superfluous);
-    return told({ ...put, ...pruned, warnings: distinct([...warnings, ...(put.warnings ?? [])]), ...how });
-  });
+export const apply = async (
+  context: Context,
+  [dir = '']: readonly string[],
+  options: Options,
+): Promise<Told & { readonly data: readonly object[] }> => {
+  const { strict = false, dryRun = false, set = 'default', prune = false, watch = false } = options;
+  if (!SET.test(set))
+    throw wrongUsage(`--set must be 1 to 200 of A-Za-z0-9._/-; got ${JSON.stringify(set.slice(0, 100))}`);
+  const folder = await validFolder(dir, strict);
+  const session = await context.session();
+  const pairs = await mapAtOnce(folder.workflows, READS_AT_ONCE, async (workflow) =>
+    compared(workflow, await findWorkflow(session, workflow), set),
+  );
+  const warnings = [...folder.warnings, ...(await checkedAll(session, dir, pairs, strict))];
+  const found = pairs.flatMap((each) => each.found ?? []);
+  const superfluous = prune ? await superfluousOf(session, set, found) : [];
+  if (dryRun) return told({ done: pairs.map(appliedOf), deleted: superfluous, warnings }, { dryRun, watch });
+  await mustAgree(context, dir, superfluous);
+  const put = await putAll(session, pairs, { managed_by: managerOf(set), ...(strict ? { strict } : {}) });
+  // A failure may be that the folder is not what its author meant.
+  const pruned = put.failed ? {} : await deleteAll(session, superfluous);
+  return told({ ...put, ...pruned, warnings: [...warnings, ...put.warnings] }, { dryRun, watch });
 };
 
 const appliedOf = ({ workflow: { file }, found, state }: Pair): Applied => ({ file, id: found?.id ?? null, state });
 
 /** `managed_by` has at most 255 characters. */
 const SET = /^[A-Za-z0-9._/-]{1,200}$/;
-
-const wrongSet = (set: string): CommandFailure =>
-  new CommandFailure({
-    exit: 2,
-    code: 'usage',
-    message: `--set must be 1 to 200 of A-Za-z0-9._/-; got ${JSON.stringify(set.slice(0, 100))}`,
-  });
 
 const compared = (workflow: WorkflowInFolder, found: FoundWorkflow | undefined, set: string): Pair => {
   if (found === undefined) return { workflow, found, state: 'created' };
@@ -138,16 +118,16 @@ const compared = (workflow: WorkflowInFolder, found: FoundWorkflow | undefined, 
 
 /** Checks what would change before anything does. Resolves with the warnings. */
 const checkedAll = async (
-  server: Server,
+  session: Session,
   dir: string,
   pairs: readonly Pair[],
-  options: { readonly strict: boolean; readonly workspace: string | undefined },
+  strict: boolean,
 ): Promise<readonly FileFault[]> => {
   const faults: FileFault[] = [];
   const warnings: FileFault[] = [];
   for (const { workflow, found, state } of pairs) {
     if (state === 'unchanged') continue;
-    const checked = await checkOnServer(server, workflow, found, options);
+    const checked = await checkOnServer(session, workflow, found, strict);
     faults.push(...checked.faults);
     warnings.push(...checked.warnings);
   }
@@ -157,80 +137,59 @@ const checkedAll = async (
 
 /** Ends with the first failure. What was done before it stays. */
 const putAll = async (
-  server: Server,
+  session: Session,
   pairs: readonly Pair[],
   beside: Readonly<Record<string, unknown>>,
-  workspace: string | undefined,
 ): Promise<Done> => {
   const done: Applied[] = [];
   const warnings: FileFault[] = [];
   for (const { workflow, found } of pairs) {
-    const name = found?.id ?? `ext:${workflow.externalId}`;
-    const path = `/v1/workflows/${encodeURIComponent(name)}${inWorkspace(workspace)}`;
+    const path = `/v1/workflows/${encodeURIComponent(found?.id ?? `ext:${workflow.externalId}`)}`;
     try {
       // Also what seems to be equal, because a secret may have changed.
-      const answer = await ask(server, { method: 'PUT', path, body: { ...workflow.definition, ...beside } });
-      const { id, revision } = workflowIn(server, answer);
+      const answer = await session.plain({ method: 'PUT', path, body: { ...workflow.definition, ...beside } });
+      const { id, revision } = workflowIn(session, answer);
       const state = found === undefined ? 'created' : found.revision === revision ? 'unchanged' : 'updated';
       done.push({ file: workflow.file, id, state });
       if (state !== 'unchanged') warnings.push(...placedAt(workflow, warningsIn(answer)));
     } catch (error) {
-      if (error instanceof CommandFailure) return { done, warnings, failure: inFile(workflow, error) };
+      if (error instanceof CommandFailure) return { done, warnings, failed: inFile(workflow, error) };
       throw error;
     }
   }
   return { done, warnings };
 };
 
-/** A deployment repeats what the check before it told. */
-const distinct = (warnings: readonly FileFault[]): readonly FileFault[] => [
-  ...new Map(warnings.map((each) => [faultLine(each), each])).values(),
-];
-
 /** Errors in the definition, such as of its code, are told at their places. */
 const inFile = (workflow: WorkflowInFolder, failure: CommandFailure): CommandFailure => {
-  const { exit, code, status, details, message } = failure;
+  const { exit, code, status, message } = failure;
   const errors = code === 'invalid_definition' ? placedAt(workflow, faultsIn(failure)) : [];
-  if (errors.length === 0)
-    return new CommandFailure({ exit, code, status, details, message: `${workflow.file}: ${message}` });
-  const lines = errors.map((each) => faultLine(each));
+  if (errors.length === 0) return failure.withMessage(`${workflow.file}: ${message}`);
   return new CommandFailure({
     exit,
     code,
     status,
-    lines,
+    lines: errors.map((each) => faultLine(each)),
     details: { errors },
     message: `${workflow.file} was refused`,
   });
 };
 
-interface ToTell extends Done {
-  readonly warnings: readonly FileFault[];
-  readonly json: boolean;
-  readonly dryRun: boolean;
-  readonly watch: boolean;
-}
-
-const told = ({ done: all, deleted = [], failure, warnings, json, dryRun, watch }: ToTell): Outcome => {
-  if (failure && all.length === 0) throw failure;
-  const exit = failure?.exit ?? 0;
+const told = (
+  { done: all, deleted = [], failed, warnings }: Done,
+  { dryRun, watch }: { readonly dryRun: boolean; readonly watch: boolean },
+): Told & { readonly data: readonly object[] } => {
+  if (failed && all.length === 0) throw failed;
   const done = watch ? all.filter(({ state }) => state !== 'unchanged') : all;
-  const failed = failure && { error: failure.message, code: failure.code, status: failure.status };
-  const err = failure ? [...failure.lines, `sluice: ${failure.message}. Nothing after it was done.`] : [];
-  if (json) {
-    const data = [...done, ...deleted.map(({ id }) => ({ file: null, id, state: 'deleted' }))];
-    if (watch)
-      return { exit, out: data.map((each) => JSON.stringify(each)), err: failed ? [JSON.stringify(failed)] : [] };
-    const document = { data, ...warningsBeside(warnings), ...(failed ? { failed } : {}) };
-    return { exit, out: [JSON.stringify(document)], err: [] };
-  }
   const would = dryRun ? 'would be ' : '';
   return {
-    exit,
-    out: [
+    data: [...done, ...deleted.map(({ id }) => ({ file: null, id, state: 'deleted' }))],
+    lines: [
       ...done.map(({ file, state }) => `${file}: ${would}${state}`),
       ...deleted.map((each) => `${nameOf(each)}: ${would}deleted`),
     ],
-    err: [...warningLines(warnings), ...err],
+    // A deployment repeats what the check before it told.
+    ...warned(distinct(warnings, (each) => faultLine(each))),
+    failed,
   };
 };

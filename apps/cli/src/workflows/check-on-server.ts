@@ -6,10 +6,8 @@ import {
   type WorkflowInFolder,
   type WorkflowOnServer,
 } from '#libs/workflow-files/index.js';
-import { ask } from './api.js';
+import { type Session } from '../author/session.js';
 import { CommandFailure } from './failure.js';
-import { type Server } from './server.js';
-import { inWorkspace } from './find-workflow.js';
 
 export interface CheckedOnServer {
   readonly faults: readonly FileFault[];
@@ -18,17 +16,16 @@ export interface CheckedOnServer {
 
 /** Lets a server check a definition without a change. A component that the workflow has pinned need not be there. */
 export const checkOnServer = async (
-  server: Server,
+  session: Session,
   workflow: WorkflowInFolder,
   found: WorkflowOnServer | undefined,
-  { strict, workspace }: { readonly strict: boolean; readonly workspace: string | undefined },
+  strict: boolean,
 ): Promise<CheckedOnServer> => {
   const name = found?.definition['name'];
   const kept = { external_id: workflow.externalId, ...(typeof name === 'string' ? { name } : {}) };
   const body = { ...kept, ...workflow.definition, ...(strict ? { strict } : {}) };
-  const path = `/v1/workflows/validate${inWorkspace(workspace)}`;
   try {
-    const answer = await ask(server, { method: 'POST', path, body });
+    const answer = await session.plain({ method: 'POST', path: VALIDATE, body });
     return { faults: [], warnings: placedAt(workflow, warningsIn(answer)) };
   } catch (error) {
     if (!(error instanceof CommandFailure) || error.code !== 'invalid_definition') throw error;
@@ -38,6 +35,8 @@ export const checkOnServer = async (
     return { faults: placedAt(workflow, told), warnings: [] };
   }
 };
+
+export const VALIDATE = '/v1/workflows/validate';
 
 /** What is wrong with a definition, by the answer of a server. */
 export const faultsIn = ({ details: { errors } }: CommandFailure): readonly Told[] =>

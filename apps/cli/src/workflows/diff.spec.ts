@@ -4,8 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { compared, type DiffOptions } from './diff.js';
-import { type Given } from './server.js';
+import { type Globals } from '../author/globals.js';
+import { ranHere } from '../author/testing/ran-here.js';
+import { diff as act } from './diff.js';
 
 interface Reply {
   readonly status: number;
@@ -50,8 +51,7 @@ afterEach(async () => {
 
 const BY_NAME = 'GET /v1/workflows/ext%3Ashop%2Forders';
 const SAME = { name: 'Orders', external_id: 'shop/orders', steps: [] };
-const given: Given = (name) => (name === 'SLUICE_API_KEY' ? { value: 'a-key', from: 'environment' } : undefined);
-const diff = (options: DiffOptions = {}) => compared(dir, { url, ...options }, given);
+const diff = (options: Globals = {}) => ranHere(act, [dir], { url, ...options });
 const json = (lines: readonly string[]): unknown => {
   expect(lines).toHaveLength(1);
   return JSON.parse(lines[0] ?? '');
@@ -78,18 +78,17 @@ describe('sluice workflows diff', () => {
       '-settings:',
       '-  timeout_seconds: 5',
       ' steps: []',
-    ].join('\n');
-    expect(await diff()).toEqual({ exit: 1, out: [text], err: [] });
+    ];
+    expect(await diff()).toEqual({ exit: 1, out: text, err: [] });
     const { exit, out } = await diff({ json: true });
     expect(exit).toBe(1);
-    expect(json(out)).toEqual({ data: [{ file, id: 'p_1', state: 'differs', text: `${text}\n` }] });
+    expect(json(out)).toEqual({ data: [{ file, id: 'p_1', state: 'differs', text: `${text.join('\n')}\n` }] });
   });
 
   it('shows a new workflow as added', async () => {
     const { exit, out } = await diff();
     expect(exit).toBe(1);
-    expect(out[0]).toContain('--- /dev/null\n');
-    expect(out[0]).toContain('\n+name: Orders\n');
+    expect(out).toEqual(expect.arrayContaining(['--- /dev/null', '+name: Orders']));
   });
 
   it('looks for the id of the state file first, in the named workspace', async () => {

@@ -1,8 +1,9 @@
-import { type Outcome } from './outcome.js';
+/** How a command ends (docs/reference/command-line.md#exits). */
+export type Exit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
-/** Why a command failed, for `outcome.ts` to print. */
+/** Why a command failed. */
 export class CommandFailure extends Error {
-  readonly exit: Exclude<Outcome['exit'], 0>;
+  readonly exit: Exclude<Exit, 0>;
   /** One of the API, or `usage`, `no_key`, `no_server`, `tls`, `unexpected_answer`, `failed`. */
   readonly code: string;
   /** Status of the API's answer. */
@@ -34,7 +35,7 @@ export class CommandFailure extends Error {
 }
 
 interface FailureParts {
-  readonly exit: Exclude<Outcome['exit'], 0>;
+  readonly exit: Exclude<Exit, 0>;
   readonly code: string;
   readonly message: string;
   readonly status?: number | null;

@@ -1,8 +1,7 @@
 import { type WorkflowInFolder, type WorkflowOnServer } from '#libs/workflow-files/index.js';
 import { isFields } from '../author/json.js';
-import { ask } from './api.js';
+import { type Session } from '../author/session.js';
 import { CommandFailure } from './failure.js';
-import { type Server } from './server.js';
 
 export interface FoundWorkflow extends WorkflowOnServer {
   readonly ownerId: string;
@@ -13,36 +12,25 @@ export interface FoundWorkflow extends WorkflowOnServer {
 
 /** The workflow that a folder is, or undefined when the server has none (docs/reference/workflows.md#files-identity). */
 export const findWorkflow = async (
-  server: Server,
+  session: Session,
   { id, externalId }: Pick<WorkflowInFolder, 'id' | 'externalId'>,
-  workspaceId: string | undefined,
 ): Promise<FoundWorkflow | undefined> => {
-  const byId = id === undefined ? undefined : await findById(server, id, workspaceId);
-  return byId ?? read(server, `ext:${externalId}`, workspaceId);
+  const byId = id === undefined ? undefined : await findById(session, id);
+  return byId ?? read(session, `ext:${externalId}`);
 };
 
 /** The workflow with this id, or undefined when the server, or the named workspace, has none. */
-export const findById = async (
-  server: Server,
-  id: string,
-  workspaceId: string | undefined,
-): Promise<FoundWorkflow | undefined> => {
-  const found = await read(server, id, workspaceId);
-  return found !== undefined && (workspaceId === undefined || found.ownerId === workspaceId) ? found : undefined;
+export const findById = async (session: Session, id: string): Promise<FoundWorkflow | undefined> => {
+  const [found, workspaceId] = [await read(session, id), await session.namedWorkspace()];
+  return found !== undefined && (workspaceId === null || found.ownerId === workspaceId) ? found : undefined;
 };
 
-/** Query of a request that names a workspace, if one is named. */
-export const inWorkspace = (workspaceId: string | undefined): string =>
-  workspaceId === undefined ? '' : `?workspace_id=${encodeURIComponent(workspaceId)}`;
-
-const read = async (
-  server: Server,
-  name: string,
-  workspaceId: string | undefined,
-): Promise<FoundWorkflow | undefined> => {
-  const path = `/v1/workflows/${encodeURIComponent(name)}${inWorkspace(workspaceId)}`;
+const read = async (session: Session, name: string): Promise<FoundWorkflow | undefined> => {
   try {
-    return workflowIn(server, await ask(server, { method: 'GET', path }));
+    return workflowIn(
+      session,
+      await session.plain({ method: 'GET', path: `/v1/workflows/${encodeURIComponent(name)}` }),
+    );
   } catch (error) {
     if (error instanceof CommandFailure && error.code === 'workflow_not_found') return undefined;
     throw error;
@@ -50,7 +38,7 @@ const read = async (
 };
 
 /** The workflow of an answer. */
-export const workflowIn = (server: Server, body: unknown): FoundWorkflow => {
+export const workflowIn = (session: Session, body: unknown): FoundWorkflow => {
   const { data } = isFields(body) ? body : {};
   const { id, active, owner_id: ownerId, managed_by: managedBy, revision, definition } = isFields(data) ? data : {};
   if (
@@ -62,9 +50,5 @@ export const workflowIn = (server: Server, body: unknown): FoundWorkflow => {
     isFields(definition)
   )
     return { id, active, ownerId, managedBy, revision, definition };
-  throw new CommandFailure({
-    exit: 1,
-    code: 'unexpected_answer',
-    message: `${server.url} did not answer with a workflow: check the address and the version of the server`,
-  });
+  throw session.unexpected('a workflow');
 };

@@ -3,9 +3,12 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { USER, WorkflowsServer } from '#test/harness/workflows-server.js';
-import { applied, type ApplyOptions } from './apply.js';
-import { type Confirm } from './prune.js';
-import { type Given } from './server.js';
+import { type Globals } from '../author/globals.js';
+import { type Prompts } from '../author/prompts.js';
+import { ranHere } from '../author/testing/ran-here.js';
+import { apply } from './apply.js';
+
+type Confirm = Prompts['confirm'];
 
 let dir = '';
 let server: WorkflowsServer;
@@ -29,15 +32,14 @@ const write = (name: string, content = 'steps: []\n'): string => {
   writeFileSync(file, content);
   return file;
 };
-const given: Given = (name) => (name === 'SLUICE_API_KEY' ? { value: 'a-key', from: 'environment' } : undefined);
 const answering =
   (answer: boolean): Confirm =>
   (question) => {
     asked.push(question);
     return Promise.resolve(answer);
   };
-const prune = (options: ApplyOptions = {}, confirm?: Confirm) =>
-  applied(dir, { url, prune: true, ...options }, given, confirm);
+const prune = (options: Parameters<typeof apply>[2] & Globals = {}, confirm?: Confirm) =>
+  ranHere(apply, [dir], { url, prune: true, ...options }, confirm);
 const add = (name: string, managed: string | null, more = {}): string =>
   server.add({ name, external_id: name, managed_by: managed, steps: [] }, more);
 const ids = (): readonly string[] => [...new Set([...server.stored.values()].map(({ id }) => id))].sort();
@@ -74,10 +76,13 @@ describe('sluice workflows apply --prune', () => {
     add('a', 'files:default');
     const gone = add('gone', 'files:default');
     const refused = await prune({}, answering(false));
-    expect(refused).toEqual({ exit: 2, out: [], err: ['sluice: not confirmed. Nothing was changed'] });
-    expect(asked).toEqual([`${gone} "gone": ${dir} lacks it\nDelete 1 workflow with all runs?`]);
+    const listed = `${gone} "gone": ${dir} lacks it`;
+    expect(refused).toEqual({ exit: 2, out: [], err: [listed, 'sluice: nothing was done'] });
+    expect(asked).toEqual(['Delete 1 workflow with all runs?']);
     const unasked = await prune({ input: false });
-    expect([unasked.exit, unasked.err.at(-1)]).toEqual([2, expect.stringContaining('add --yes')]);
+    expect([unasked.exit, unasked.err]).toEqual([2, [listed, expect.stringContaining('add --yes')]]);
+    const { err } = await prune({ json: true });
+    expect(JSON.parse(err.join('\n'))).toMatchObject({ code: 'usage', error: expect.stringContaining('add --yes') });
     expect(changes()).toEqual([]);
     expect((await prune({}, answering(true))).out).toContain(`${gone} "gone": deleted`);
     asked = [];
@@ -115,7 +120,7 @@ describe('sluice workflows apply --prune', () => {
       return Promise.resolve(true);
     };
     const { exit, out, err } = await prune({}, changed);
-    expect([exit, out.length, err]).toEqual([5, 1, [expect.stringContaining(`${one} "one": changed`)]]);
+    expect([exit, out.length, err.at(-1)]).toEqual([5, 1, expect.stringContaining(`${one} "one": changed`)]);
     expect(ids()).toEqual(expect.arrayContaining([one, two]));
   });
 

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { WorkflowsServer } from '#test/harness/workflows-server.js';
-import { applied } from './apply.js';
-import { pulled, type PullOptions } from './pull.js';
-import { type Given } from './server.js';
+import { type Globals } from '../author/globals.js';
+import { ranHere } from '../author/testing/ran-here.js';
+import { apply } from './apply.js';
+import { pull as act } from './pull.js';
 
 let top = '';
 let dir = '';
@@ -22,8 +23,7 @@ afterEach(async () => {
   await server.close();
 });
 
-const given: Given = (name) => (name === 'SLUICE_API_KEY' ? { value: 'a-key', from: 'environment' } : undefined);
-const pull = (options: PullOptions = {}) => pulled(dir, { url, ...options }, given);
+const pull = (options: Parameters<typeof act>[2] & Globals = {}) => ranHere(act, [dir], { url, ...options });
 const CODE = "import './one.mjs';\nexport default { run: () => 1 };\n";
 const orders = (more = {}) => ({
   name: 'Orders',
@@ -69,7 +69,7 @@ steps:
         { file: `${b}/workflow.yaml`, id: other, state: 'unchanged' },
       ],
     });
-    const dryRun = await applied(dir, { url, dryRun: true }, given);
+    const dryRun = await ranHere(apply, [dir], { url, dryRun: true });
     expect(dryRun.out.every((line) => line.endsWith(': would be unchanged'))).toBe(true);
   });
 
@@ -138,7 +138,7 @@ steps:
     expect(await pull()).toEqual({
       exit: 0,
       out: [],
-      err: [`${id}: warning: "Draft" was never deployed, so it is left out`],
+      err: [`warning: "Draft" (${id}) was never deployed, so it is left out`],
     });
     expect(JSON.parse((await pull({ json: true })).out[0] ?? '')).toMatchObject({ warnings: [{ id }] });
   });

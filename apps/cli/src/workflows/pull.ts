@@ -12,51 +12,50 @@ import {
   type WorkflowInFolder,
   writeWhole,
 } from '#libs/workflow-files/index.js';
-import { type Globals } from '../author/globals.js';
+import { authorCommand, type Told } from '../author/command.js';
+import { type Context } from '../author/context.js';
+import { type Session } from '../author/session.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
-import { CommandFailure } from './failure.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 import { findById, type FoundWorkflow } from './find-workflow.js';
 import { type ListedWorkflow, listWorkflows } from './list-workflows.js';
-import { finish, type Outcome, outcomeOf } from './outcome.js';
 import { schemaToWrite } from './schema-to-write.js';
-import { type Given, givenHere, type Server, serverOf } from './server.js';
 
-export interface PullOptions extends Globals {
+interface Options {
   readonly force?: boolean;
 }
 
 export const registerPull = (workflows: Command): void => {
-  workflows
-    .command('pull')
-    .description(
-      'Writes the deployed workflows of a server to a folder, each to a folder of its own, with its code. Secrets are ' +
-        'written as ********. Nothing is written when a file that is there differs.',
-    )
-    .argument('<dir>', 'folder for the workflows')
-    .option('--force', 'replace files that differ')
-    .action(async (dir: string, options: PullOptions) => {
-      finish(await pulled(dir, options));
-    });
+  authorCommand<Options>(
+    workflows
+      .command('pull')
+      .description(
+        'Writes the deployed workflows of a server to a folder, each to a folder of its own, with its code. Secrets are ' +
+          'written as ********. Nothing is written when a file that is there differs.',
+      )
+      .argument('<dir>', 'folder for the workflows')
+      .option('--force', 'replace files that differ'),
+    pull,
+  );
 };
 
-export const pulled = (
-  dir: string,
-  { force = false, json = false, url, profile, workspace }: PullOptions,
-  given: Given = givenHere,
-): Promise<Outcome> =>
-  outcomeOf(json, async () => {
-    const here = await workflowsIn(dir);
-    const server = serverOf(given, { url, profile });
-    const { workflows, left } = await deployedOf(server, workspace);
-    const known = new Set(workflows.map(({ id }) => id));
-    // One after another, because each reads files.
-    const planned = await mapAtOnce(workflows, 1, (workflow) =>
-      planOf(server, dir, { workflow, here: sameOf(workflow, here, known), workspace }),
-    );
-    mustNotDiffer(planned, force);
-    for (const { files } of planned) for (const { file } of files) await orFail(() => writeWhole(dir, file));
-    return told(planned, left, json);
-  });
+export const pull = async (
+  context: Context,
+  [dir = '']: readonly string[],
+  { force = false }: Options,
+): Promise<Told> => {
+  const here = await workflowsIn(dir);
+  const session = await context.session();
+  const { workflows, left } = await deployedOf(session);
+  const known = new Set(workflows.map(({ id }) => id));
+  // One after another, because each reads files.
+  const planned = await mapAtOnce(workflows, 1, (workflow) =>
+    planOf(session, dir, workflow, sameOf(workflow, here, known)),
+  );
+  mustNotDiffer(planned, force);
+  for (const { files } of planned) for (const { file } of files) await orFail(() => writeWhole(dir, file));
+  return told(planned, left);
+};
 
 /** The valid workflows that the folder has already. */
 const workflowsIn = async (dir: string): Promise<readonly WorkflowInFolder[]> => {
@@ -80,15 +79,14 @@ const orFail = async <T>(act: () => Promise<T>): Promise<T> => {
 
 /** What is deployed, and what is left out because it has a draft only. */
 const deployedOf = async (
-  server: Server,
-  workspace: string | undefined,
+  session: Session,
 ): Promise<{ readonly workflows: readonly FoundWorkflow[]; readonly left: readonly ListedWorkflow[] }> => {
-  const listed = await listWorkflows(server, workspace);
+  const listed = await listWorkflows(session);
   mustBeOneWorkspace(listed);
   const found = await mapAtOnce(
     listed.filter(({ isDeployed }) => isDeployed),
     READS_AT_ONCE,
-    ({ id }) => findById(server, id, workspace),
+    ({ id }) => findById(session, id),
   );
   return {
     // One may have been deleted since.
@@ -100,11 +98,8 @@ const deployedOf = async (
 const mustBeOneWorkspace = (listed: readonly ListedWorkflow[]): void => {
   const owners = [...new Set(listed.map(({ ownerId }) => ownerId))];
   if (owners.length <= 1) return;
-  throw new CommandFailure({
-    exit: 2,
-    code: 'usage',
-    message: `there are workflows in several workspaces: name one of ${owners.slice(0, 20).join(', ')} with --workspace`,
-  });
+  const some = owners.slice(0, 20).join(', ');
+  throw wrongUsage(`there are workflows in several workspaces: name one of ${some} with --workspace`);
 };
 
 /** The folder that is this workflow (docs/reference/workflows.md#files-identity). */
@@ -125,13 +120,12 @@ interface Planned {
   readonly differing: readonly string[];
 }
 
-interface ToPlan {
-  readonly workflow: FoundWorkflow;
-  readonly here: WorkflowInFolder | undefined;
-  readonly workspace: string | undefined;
-}
-
-const planOf = async (server: Server, dir: string, { workflow, here, workspace }: ToPlan): Promise<Planned> => {
+const planOf = async (
+  session: Session,
+  dir: string,
+  workflow: FoundWorkflow,
+  here: WorkflowInFolder | undefined,
+): Promise<Planned> => {
   const { id, definition } = workflow;
   const name = typeof definition['name'] === 'string' ? definition['name'] : '';
   const definitionFile = here === undefined ? 'workflow.yaml' : path.basename(here.file);
@@ -139,7 +133,7 @@ const planOf = async (server: Server, dir: string, { workflow, here, workspace }
   const file = path.join(dir, below, definitionFile);
   // Its author may have written the same in other words.
   if (here !== undefined && isEqual(here, workflow)) return { id, file, files: [], differing: [] };
-  const schema = await schemaToWrite(server, definition, workspace);
+  const schema = await schemaToWrite(session, definition);
   const files: Planned['files'][number][] = [];
   for (const each of await filesOfWorkflow({ id, definition }, { definitionFile, schema })) {
     const placed = { ...each, path: path.posix.join(...below.split(path.sep), each.path) };
@@ -167,22 +161,19 @@ const mustNotDiffer = (planned: readonly Planned[], force: boolean): void => {
   });
 };
 
-const told = (planned: readonly Planned[], left: readonly ListedWorkflow[], json: boolean): Outcome => {
+const told = (planned: readonly Planned[], left: readonly ListedWorkflow[]): Told => {
   const data = planned.map(({ id, file, files }) => ({
     file,
     id,
     state: files.length === 0 ? 'unchanged' : 'written',
   }));
-  const warnings = left.map(({ id, name }) => ({
-    id,
-    code: 'not_deployed',
-    message: `${JSON.stringify(name)} was never deployed, so it is left out`,
-  }));
-  if (json)
-    return { exit: 0, out: [JSON.stringify({ data, ...(warnings.length === 0 ? {} : { warnings }) })], err: [] };
   return {
-    exit: 0,
-    out: data.map(({ file, state }) => `${file}: ${state}`),
-    err: warnings.map(({ id, message }) => `${id}: warning: ${message}`),
+    data,
+    warnings: left.map(({ id, name }) => ({
+      id,
+      code: 'not_deployed',
+      message: `${JSON.stringify(name)} (${id}) was never deployed, so it is left out`,
+    })),
+    lines: data.map(({ file, state }) => `${file}: ${state}`),
   };
 };

@@ -1,9 +1,7 @@
 import { schemaFor } from '#libs/workflow-files/index.js';
-import { ask } from './api.js';
+import { type Session } from '../author/session.js';
+import { faultsIn, VALIDATE } from './check-on-server.js';
 import { CommandFailure } from './failure.js';
-import { inWorkspace } from './find-workflow.js';
-import { faultsIn } from './check-on-server.js';
-import { type Server } from './server.js';
 
 type Definition = Readonly<Record<string, unknown>>;
 
@@ -11,17 +9,12 @@ type Definition = Readonly<Record<string, unknown>>;
  * The schema of a definition in a file. An imported workflow may name accounts of another installation, which only the
  * schema of imported files allows, so it keeps that one.
  */
-export const schemaToWrite = async (
-  server: Server,
-  definition: Definition,
-  workspace: string | undefined,
-): Promise<string> => {
+export const schemaToWrite = async (session: Session, definition: Definition): Promise<string> => {
   const schema = schemaFor(definition);
   const mayBeImported = definition['schema'] === undefined && JSON.stringify(definition).includes('authProvisionId');
   if (schema === IMPORTED || !mayBeImported) return schema;
-  const path = `/v1/workflows/validate${inWorkspace(workspace)}`;
   try {
-    await ask(server, { method: 'POST', path, body: { ...definition, schema } });
+    await session.plain({ method: 'POST', path: VALIDATE, body: { ...definition, schema } });
     return schema;
   } catch (error) {
     if (!(error instanceof CommandFailure) || error.code !== 'invalid_definition') throw error;

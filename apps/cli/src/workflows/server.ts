@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { envFileText } from '#libs/hosting/before-start.js';
 import { type Globals } from '../author/globals.js';
-import { NO_PROFILES, type Profiles, profilesFile, readProfiles } from '../author/profiles.js';
+import { type Profiles } from '../author/profiles.js';
 import { CommandFailure, wrongUsage } from './failure.js';
 
 export interface Server {
@@ -81,21 +81,6 @@ const ofProfile = (profile: string, kept: Profiles['profiles'][string], named: s
   const { apiKey, workspaceId } = kept;
   return { url: plain(url), apiKey, profile, workspaceId, unconfirmed: null };
 };
-
-/** As `chooseServer`, for a command that asks nothing. Profiles are for commands, and not for those of a test. */
-export const serverOf = (
-  given: Given,
-  named: string | undefined | Pick<Globals, 'profile' | 'url'>,
-  profiles: Profiles = given === givenHere ? profilesHere() : NO_PROFILES,
-): Server => {
-  const globals = typeof named === 'string' ? { url: named } : (named ?? {});
-  const { url, apiKey, unconfirmed } = chooseServer(given, globals, profiles);
-  if (unconfirmed !== null) throw notConfirmed(unconfirmed);
-  return { url, apiKey };
-};
-
-export const profilesHere = (): Profiles =>
-  readProfiles(profilesFile(process.env), (text) => void process.stderr.write(`${text}\n`));
 
 export const notConfirmed = (origin: string): CommandFailure =>
   wrongUsage(`./.env names the server ${origin}: add --url ${origin} to use it`);

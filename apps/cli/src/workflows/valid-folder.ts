@@ -5,7 +5,8 @@ import {
   readWorkflows,
   type WorkflowInFolder,
 } from '#libs/workflow-files/index.js';
-import { CommandFailure } from './failure.js';
+import { type Told } from '../author/command.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 
 export interface ValidFolder {
   readonly workflows: readonly WorkflowInFolder[];
@@ -17,7 +18,7 @@ export const validFolder = async (dir: string, strict: boolean): Promise<ValidFo
   const { workflows, faults, warnings } = await readOrFail(dir, strict);
   if (faults.length > 0) throw invalidWorkflows(dir, faults, warnings);
   if (workflows.length > 0) return { workflows, warnings };
-  throw usage(
+  throw wrongUsage(
     `${dir} has no workflow: none of workflow.yaml, workflow.yml and workflow.json is in it or in a folder below it`,
   );
 };
@@ -39,15 +40,21 @@ const readOrFail: typeof readWorkflows = async (dir, strict) => {
   try {
     return await readWorkflows(dir, strict);
   } catch (error) {
-    throw error instanceof FolderError ? usage(error.message) : error;
+    throw error instanceof FolderError ? wrongUsage(error.message) : error;
   }
 };
 
-const usage = (message: string): CommandFailure => new CommandFailure({ exit: 2, code: 'usage', message });
-
-export const warningLines = (warnings: readonly FileFault[]): readonly string[] =>
+const warningLines = (warnings: readonly FileFault[]): readonly string[] =>
   warnings.map((each) => faultLine(each, 'warning: '));
 
-/** Fields of JSON output beside `data`. */
-export const warningsBeside = (warnings: readonly FileFault[]): { readonly warnings?: readonly FileFault[] } =>
-  warnings.length === 0 ? {} : { warnings };
+/** Warnings as a command tells them. */
+export const warned = (warnings: readonly FileFault[]): Pick<Told, 'warnings' | 'warningLines'> => ({
+  warnings,
+  warningLines: warningLines(warnings),
+});
+
+/** Each warning once: the last of those that are the same in some way. */
+export const distinct = (
+  warnings: readonly FileFault[],
+  keyOf: (warning: FileFault) => unknown,
+): readonly FileFault[] => [...new Map(warnings.map((each) => [JSON.stringify(keyOf(each)), each])).values()];

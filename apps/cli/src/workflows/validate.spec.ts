@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { WorkflowsServer } from '#test/harness/workflows-server.js';
-import { type Given } from './server.js';
-import { validated, type ValidateOptions } from './validate.js';
+import { type Globals } from '../author/globals.js';
+import { ranHere } from '../author/testing/ran-here.js';
+import { validate as act } from './validate.js';
 
 let dir = '';
 let file = '';
@@ -15,6 +16,8 @@ beforeEach(() => {
 });
 afterEach(() => removeDir(dir));
 
+type Options = Parameters<typeof act>[2] & Globals;
+const validated = (folder: string, options: Options) => ranHere(act, [folder], options);
 const json = (lines: readonly string[]): unknown => {
   expect(lines).toHaveLength(1);
   return JSON.parse(lines[0] ?? '');
@@ -73,8 +76,7 @@ describe('sluice workflows validate --server', () => {
   });
   afterEach(() => server.close());
 
-  const given: Given = (name) => (name === 'SLUICE_API_KEY' ? { value: 'a-key', from: 'environment' } : undefined);
-  const validate = (options: ValidateOptions = {}) => validated(dir, { server: true, url, ...options }, given);
+  const validate = () => validated(dir, { server: true, url });
   const answer = (status: number, body: object): void => {
     server.refused.set('POST /v1/workflows/validate', { status, body });
   };

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
-import { type Outcome } from './outcome.js';
+import { type Exit } from './failure.js';
 import { actOnChanges } from './watch.js';
 
 let dir = '';
@@ -16,15 +16,15 @@ const write = (name: string, content: string): void => {
 };
 
 /** Watches the folder, and ends each act with the next of the exits, and then with 0. */
-const world = (exits: Outcome['exit'][] = []) => {
+const world = (exits: Exit[] = []) => {
   const ended = new AbortController();
   let [acts, running, most] = [0, 0, 0];
-  const act = async (): Promise<Outcome> => {
+  const act = async (): Promise<Exit> => {
     most = Math.max(most, ++running);
     await new Promise((resolve) => setTimeout(resolve, 50));
     running--;
     acts++;
-    return { exit: exits.shift() ?? 0, out: [], err: [] };
+    return exits.shift() ?? 0;
   };
   const over = actOnChanges(dir, act, { signal: ended.signal, calmMs: 100, againMs: 100 });
   const until = (count: number) => eventually(`${count} acts`, async () => (acts >= count ? true : undefined));

@@ -3,7 +3,7 @@ import { basename, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import { isSkipped } from '#libs/workflow-files/index.js';
-import { type Outcome } from './outcome.js';
+import { type Exit } from './failure.js';
 
 export interface Watching {
   /** Ends the watch. */
@@ -15,16 +15,16 @@ export interface Watching {
 }
 
 /** Exits of failures that pass by themselves: no server, and a server that refuses for now. */
-export const PASSING: readonly Outcome['exit'][] = [7, 8];
+export const PASSING: readonly Exit[] = [7, 8];
 
 /** Acts on the changes of a folder. Resolves when the signal comes, after an act that had begun. */
-export const actOnChanges = (dir: string, act: () => Promise<Outcome>, watching: Watching): Promise<void> => {
+export const actOnChanges = (dir: string, act: () => Promise<Exit>, watching: Watching): Promise<void> => {
   const listen = (changed: () => void): (() => Promise<void>) => {
     const watcher = watch(dir, { ignoreInitial: true, followSymlinks: false, ignored: isOfNoWorkflow(dir) });
     watcher.on('all', changed).on('error', changed);
     return () => watcher.close();
   };
-  return actAfterChanges(listen, async () => (await act()).exit, watching);
+  return actAfterChanges(listen, act, watching);
 };
 
 /** Starts to tell changes. Returns what ends it. */
@@ -36,7 +36,7 @@ type Listen = (changed: () => void) => () => Promise<void>;
  */
 export const actAfterChanges = async (
   listen: Listen,
-  act: () => Promise<Outcome['exit']>,
+  act: () => Promise<Exit>,
   { signal, calmMs = 200, againMs = 2_000 }: Watching,
 ): Promise<void> => {
   let changes = 1;

@@ -8,6 +8,7 @@ import { type Context } from '../context.js';
 import { type DeploymentOptions, ownProps, withDeploymentOptions } from '../deployment.js';
 import { filesOfComponent } from '../files-of-component.js';
 import { forwardTo } from '../follow/forward.js';
+import { untilStopped } from '../until-stopped.js';
 import { DevState } from './dev-state.js';
 import { eventsOf } from './events.js';
 import { followAction } from './follow-action.js';
@@ -88,17 +89,3 @@ const dev = async (context: Context, [file = '']: readonly string[], options: De
   }
   return { data: null, lines: [], raw: '' };
 };
-
-/** Comes with Ctrl-C and the other ways to end a program. A second one ends it at once. */
-const untilStopped = (): AbortController => {
-  const controller = new AbortController();
-  process.removeAllListeners('SIGINT');
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(INTERRUPTED);
-      controller.abort();
-    });
-  return controller;
-};
-
-const INTERRUPTED = 130;
