@@ -19,17 +19,19 @@ export const MASK = '********';
 /**
  * A workflow as it would be after a PUT, and as it is, as YAML in one form. A secret that the server shows as a mask is a
  * mask in both, so a change of a secret alone is no difference. The second is empty when the server has no such workflow.
+ * @param isSource whether the server has the source with this id, `dc_…`
  */
 export const comparable = (
   { definition, externalId }: Pick<WorkflowInFolder, 'definition' | 'externalId'>,
   there: WorkflowOnServer | undefined,
+  isSource: (id: string) => boolean = () => true,
 ): { readonly here: string; readonly there: string } => {
   const kept = there?.definition ?? { external_id: externalId };
   const here: JsonObject = {
     ...textsOf(kept, ['name', 'external_id']),
     ...(kept['name'] === undefined ? { name: externalId } : {}),
     ...textsOf(definition, ['name', 'description', 'external_id']),
-    ...plainDefinition(definition, (id) => id.startsWith('dc_')),
+    ...plainDefinition(definition, (id) => id.startsWith('dc_') && isSource(id)),
   };
   const { active } = objectIn(definition, 'settings');
   const showsActive = typeof active === 'boolean' && active !== (there?.active ?? true);

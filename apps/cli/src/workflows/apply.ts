@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Command } from 'commander';
-import { comparable, faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
+import { faultLine, type FileFault, placedAt, type WorkflowInFolder } from '#libs/workflow-files/index.js';
 import { authorCommand, carriedOut, type Told } from '../author/command.js';
 import { type Context } from '../author/context.js';
 import { jsonLine } from '../author/json.js';
@@ -9,6 +9,7 @@ import { harmless } from '../author/text.js';
 import { untilStopped } from '../author/until-stopped.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { checkOnServer, faultsIn, warningsIn } from './check-on-server.js';
+import { comparedThere } from './compared-there.js';
 import { CommandFailure, wrongUsage } from './failure.js';
 import { findWorkflow, type FoundWorkflow, workflowIn } from './find-workflow.js';
 import { type ListedWorkflow } from './list-workflows.js';
@@ -90,9 +91,7 @@ export const apply = async (
     throw wrongUsage(`--set must be 1 to 200 of A-Za-z0-9._/-; got ${JSON.stringify(set.slice(0, 100))}`);
   const folder = await validFolder(dir, strict);
   const session = await context.session();
-  const pairs = await mapAtOnce(folder.workflows, READS_AT_ONCE, async (workflow) =>
-    compared(workflow, await findWorkflow(session, workflow), set),
-  );
+  const pairs = await mapAtOnce(folder.workflows, READS_AT_ONCE, (workflow) => compared(session, workflow, set));
   const warnings = [...folder.warnings, ...(await checkedAll(session, dir, pairs, strict))];
   const found = pairs.flatMap((each) => each.found ?? []);
   const superfluous = prune ? await superfluousOf(session, set, found) : [];
@@ -109,9 +108,10 @@ const appliedOf = ({ workflow: { file }, found, state }: Pair): Applied => ({ fi
 /** `managed_by` has at most 255 characters. */
 const SET = /^[A-Za-z0-9._/-]{1,200}$/;
 
-const compared = (workflow: WorkflowInFolder, found: FoundWorkflow | undefined, set: string): Pair => {
+const compared = async (session: Session, workflow: WorkflowInFolder, set: string): Promise<Pair> => {
+  const found = await findWorkflow(session, workflow);
   if (found === undefined) return { workflow, found, state: 'created' };
-  const { here, there } = comparable(workflow, found);
+  const { here, there } = await comparedThere(session, workflow, found);
   const isSame = here === there && found.managedBy === managerOf(set);
   return { workflow, found, state: isSame ? 'unchanged' : 'updated' };
 };

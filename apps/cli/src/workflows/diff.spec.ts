@@ -105,6 +105,19 @@ describe('sluice workflows diff', () => {
     expect(json((await diff({ json: true })).out)).toMatchObject({ data: [{ id: 'p_3', state: 'same' }] });
   });
 
+  // docs/reference/workflows.md#import-rule
+  it('shows no source that the server left out', async () => {
+    writeFileSync(file, 'name: Orders\ntriggers:\n  - id: dc_here\n  - id: dc_gone\nsteps: []\n');
+    const ignored = { path: 'triggers[1].id', code: 'trigger_ignored', message: 'does not exist here' };
+    replies['POST /v1/workflows/validate'] = [{ status: 200, body: { data: { valid: true }, warnings: [ignored] } }];
+    replies[BY_NAME] = [workflow({ ...SAME, triggers: [{ type: 'source', id: 'dc_here' }] })];
+    expect(await diff()).toEqual({ exit: 0, out: [], err: [] });
+    replies[BY_NAME] = [workflow(SAME)];
+    const { exit, out } = await diff();
+    expect([exit, out.join()]).toEqual([1, expect.stringContaining('dc_here')]);
+    expect(out.join()).not.toContain('dc_gone');
+  });
+
   it('asks nobody when a file is wrong', async () => {
     writeFileSync(file, 'steps: 5\n');
     expect((await diff()).exit).toBe(6);

@@ -1,7 +1,8 @@
 import { type Command } from 'commander';
-import { comparable, unifiedDiff } from '#libs/workflow-files/index.js';
+import { unifiedDiff } from '#libs/workflow-files/index.js';
 import { authorCommand, type Told } from '../author/command.js';
 import { type Context } from '../author/context.js';
+import { comparedThere } from './compared-there.js';
 import { findWorkflow } from './find-workflow.js';
 import { validFolder, warned } from './valid-folder.js';
 
@@ -40,7 +41,7 @@ export const diff = async (
   const data: Compared[] = [];
   for (const workflow of workflows) {
     const found = await findWorkflow(session, workflow);
-    const { here, there } = comparable(workflow, found);
+    const { here, there } = await comparedThere(session, workflow, found);
     const name = found ? `${found.id} on the server` : '/dev/null';
     const text = await unifiedDiff({ name, text: there }, { name: workflow.file, text: here });
     const state = found === undefined ? 'new' : text === '' ? 'same' : 'differs';

@@ -2,7 +2,6 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command } from 'commander';
 import {
-  comparable,
   fileThere,
   type FileToWrite,
   filesOfWorkflow,
@@ -16,6 +15,7 @@ import { authorCommand, type Told } from '../author/command.js';
 import { type Context } from '../author/context.js';
 import { type Session } from '../author/session.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
+import { comparedThere } from './compared-there.js';
 import { CommandFailure, wrongUsage } from './failure.js';
 import { findById, type FoundWorkflow } from './find-workflow.js';
 import { type ListedWorkflow, listWorkflows } from './list-workflows.js';
@@ -132,7 +132,7 @@ const planOf = async (
   const below = here === undefined ? folderNameOf({ id, name }) : path.relative(dir, path.dirname(here.file));
   const file = path.join(dir, below, definitionFile);
   // Its author may have written the same in other words.
-  if (here !== undefined && isEqual(here, workflow)) return { id, file, files: [], differing: [] };
+  if (here !== undefined && (await isEqual(session, here, workflow))) return { id, file, files: [], differing: [] };
   const schema = await schemaToWrite(session, definition);
   const files: Planned['files'][number][] = [];
   for (const each of await filesOfWorkflow({ id, definition }, { definitionFile, schema })) {
@@ -144,8 +144,8 @@ const planOf = async (
   return { id, file, files, differing };
 };
 
-const isEqual = (here: WorkflowInFolder, workflow: FoundWorkflow): boolean => {
-  const texts = comparable(here, workflow);
+const isEqual = async (session: Session, here: WorkflowInFolder, workflow: FoundWorkflow): Promise<boolean> => {
+  const texts = await comparedThere(session, here, workflow);
   return texts.here === texts.there;
 };
 
