@@ -134,6 +134,10 @@ describe('sluice deploy', () => {
     });
     expect((await sources()).filter(({ name_slug: slug }) => slug.startsWith('upserted'))).toHaveLength(1);
     expect(await sluice('deploy', 'orders.mjs', '--upsert')).toMatchObject({ status: 2, stdout: '' });
+    const atOnce = ['deploy', 'orders.mjs', '--name', 'at once', '--upsert', '--prop', 'token=a'];
+    const both = await Promise.all([sluice(...atOnce), sluice(...atOnce)]);
+    expect([0, 5]).toEqual(expect.arrayContaining(both.map(({ status }) => status)));
+    expect((await sources()).filter(({ name_slug: slug }) => slug.startsWith('at-once'))).toHaveLength(1);
   }, 60_000);
 
   it('31: tells the place of a mistake, and what a hook did', async () => {

@@ -37,7 +37,7 @@ export const registerDeploy = (program: Command): void => {
   );
 };
 
-const deploy = async (context: Context, [what]: readonly string[], options: Options): Promise<Told> => {
+export const deploy = async (context: Context, [what]: readonly string[], options: Options): Promise<Told> => {
   const { name, upsert = false } = options;
   if (upsert && name === undefined) throw wrongUsage('--upsert needs --name, which says which source is meant');
   const own = ownProps(context, options);
@@ -48,12 +48,25 @@ const deploy = async (context: Context, [what]: readonly string[], options: Opti
   const active = former?.active ?? true;
   const reply = await deployComponent({ command: 'deploy', context, session, component, options, own, former, active });
   const { source, warnings } = deployed(reply, component);
+  if (upsert && name !== undefined && former === undefined) await mustHaveName(session, source, slugOf(name));
   const done = `${former === undefined ? 'deployed' : 'updated'}, ${source.active ? 'active' : 'inactive'}`;
   return {
     data: source.fields,
     warnings,
     lines: [[{ text: source.name, as: 'strong' }, ` (${source.id}): ${done}`], ...placeLines(source, context.look)],
   };
+};
+
+/** Rejects with 5 when the new source got another slug, because somebody else made one of its name meanwhile. */
+const mustHaveName = async (session: Session, { id, name }: Source, wanted: string): Promise<void> => {
+  if (name === wanted) return;
+  const path = withQuery(`/v1/sources/${id}`, { ignore_hook_errors: 'true' });
+  await session.request({ method: 'DELETE', path });
+  throw new CommandFailure({
+    exit: 5,
+    code: 'failed',
+    message: `a source called ${wanted} was made at the same moment, so this one (${id}) was deleted. Run the command again to update the other.`,
+  });
 };
 
 /** Asks for a source of the registry. */
