@@ -4,7 +4,7 @@ const FIRST_BYTES = 16 * 1024;
  * Reads a body up to a size, into one buffer that grows, because each small chunk would cost a hundred times its size.
  * Undefined for a larger body, whose connection is then closed.
  */
-export const readLimited = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> => {
+export const readLimited = async (body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> => {
   let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes));
   let size = 0;
   // Leaving the loop destroys the body and its connection.
@@ -16,7 +16,7 @@ export const readLimited = async (body: AsyncIterable<Buffer>, maxBytes: number)
       buffer.copy(grown, 0, 0, size);
       buffer = grown;
     }
-    chunk.copy(buffer, size);
+    buffer.set(chunk, size);
     size = next;
   }
   return buffer.subarray(0, size);

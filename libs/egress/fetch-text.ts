@@ -1,8 +1,8 @@
 import { request, type Dispatcher } from 'undici';
 import { withDeadline } from '#libs/async/deadline.js';
+import { readLimited } from '#libs/async/read-limited.js';
 import { MAX_URL_CHARS, urlIn } from '#libs/kernel/url-text.js';
 import { EgressRefused } from './address-policy.js';
-import { readLimited } from './read-limited.js';
 
 export interface FetchLimits {
   /** Guarded dispatcher of createEgress. */

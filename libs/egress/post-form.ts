@@ -1,7 +1,7 @@
 import { request, type Dispatcher } from 'undici';
 import { withDeadline } from '#libs/async/deadline.js';
+import { readLimited } from '#libs/async/read-limited.js';
 import { EgressRefused } from './address-policy.js';
-import { readLimited } from './read-limited.js';
 
 export interface PostFormLimits {
   /** Guarded dispatcher of createEgress. It follows no redirect. */

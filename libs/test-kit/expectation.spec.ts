@@ -12,12 +12,15 @@ const outcome: Omit<Outcome, 'expect'> = {
   ms: 0,
   now: 1,
 };
+const GLOBAL = /do/g;
 const check = (part: Expected): void => checkExpected(outcome, part);
 
 describe('the expectation of a test', () => {
   it.each<[string, Expected]>([
     ['part of an object', { db: {}, emits: [{ event: { id: 'A1' } }] }],
     ['a pattern for a text', { logs: [{ text: /^do/ }] }],
+    ['a pattern that goes on, in each text', { logs: [{ text: GLOBAL }] }],
+    ['the same again', { logs: [{ text: GLOBAL }] }],
     ['a field that is absent', { error: undefined, emits: [{ id: undefined, summary: 'Order A1' }] }],
   ])('admits %s', (_, part) => expect(() => check(part)).not.toThrow());
 

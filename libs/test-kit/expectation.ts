@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
+import { fitsPattern } from './fits-pattern.js';
 import { type Expected, type Outcome } from './published.js';
 
 /** Throws an AssertionError, which shows the difference, for an outcome without the expected parts. */
@@ -25,7 +26,8 @@ const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** The actual value, without the fields that are not expected. A pattern that fits stands for the text. */
 const pickedBy = (expected: unknown, actual: unknown): unknown => {
-  if (expected instanceof RegExp) return typeof actual === 'string' && expected.test(actual) ? expected : actual;
+  if (expected instanceof RegExp)
+    return typeof actual === 'string' && fitsPattern(expected, actual) ? expected : actual;
   if (Array.isArray(expected))
     return Array.isArray(actual) ? actual.map((each: unknown, at) => pickedBy(expected[at], each)) : actual;
   if (!isFields(expected)) return actual;

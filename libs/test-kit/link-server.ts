@@ -57,14 +57,18 @@ export class LinkServer {
     socket.on('error', () => socket.destroy());
     const chunks: Buffer[] = [];
     let bytes = 0;
-    socket.on('data', (chunk: Buffer) => {
+    const read = (chunk: Buffer): void => {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > TEST_LINE_BYTES) return void socket.end(failed(`a request of more than ${TEST_LINE_BYTES} bytes`));
-      if (chunk.at(-1) !== LINE_END) return;
+      const isTooLong = bytes > TEST_LINE_BYTES;
+      if (!isTooLong && chunk.at(-1) !== LINE_END) return;
+      // What comes after it is dropped.
+      socket.off('data', read).resume();
+      if (isTooLong) return void socket.end(`${failed(`a request of more than ${TEST_LINE_BYTES} bytes`)}\n`);
       const line = Buffer.concat(chunks).toString('utf8').trimEnd();
       void this.answerTo(line).then((answer) => socket.end(`${answer}\n`));
-    });
+    };
+    socket.on('data', read);
   }
 
   private async answerTo(line: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { readLimited } from '#libs/async/read-limited.js';
 import { messageOf } from '#libs/kernel/error-message.js';
 import { type SecretMask } from '#libs/runner/outcome/secret-mask.js';
 import { type AnsweredRequest, type HeaderPairs, type SentRequest } from '#libs/sandbox/index.js';
@@ -9,6 +10,8 @@ import { type Request, type Stub } from './published.js';
 const MASK = '********';
 /** Time in which a recorded request is answered. */
 const TIMEOUT_MS = 30_000;
+/** Longest answer. The file keeps all of it. */
+const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A request and its answer in a file, without secrets. */
 interface RecordedRequest {
@@ -37,7 +40,8 @@ export class Recorder {
   async answer(sent: SentRequest, request: Request): Promise<AnsweredRequest> {
     const answered = await overNetwork(sent);
     const all = recorded.get(this.file) ?? [];
-    recorded.set(this.file, [...all, recordOf(request, answered, this.mask())]);
+    all.push(recordOf(request, answered, this.mask()));
+    recorded.set(this.file, all);
     return answered;
   }
 
@@ -100,7 +104,8 @@ const overNetwork = async ({ method, url, headers, body }: SentRequest): Promise
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const content = Buffer.from(await answer.arrayBuffer());
+  const content = answer.body === null ? Buffer.alloc(0) : await readLimited(answer.body, MOST_BYTES);
+  if (content === undefined) throw new Error(`${method} ${url} answered with more than ${MOST_BYTES} bytes`);
   // `fetch` has undone the encoding of the content.
   const pairs = [...answer.headers].filter(([name]) => !OF_CONNECTIONS.has(name) && name !== 'content-encoding');
   return { status: answer.status, headers: pairs, body: content.toString('base64') };

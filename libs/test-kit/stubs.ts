@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { fitsPattern } from './fits-pattern.js';
 import { type Request, type Stub } from './published.js';
 
 /** Longest address that is compared with others. */
@@ -44,7 +45,7 @@ const fitsMethod = ({ method }: Stub, request: Request): boolean =>
   method === undefined || method.toUpperCase() === request.method;
 
 const fitsAddress = ({ url }: Stub, request: Request): boolean => {
-  if (typeof url !== 'string') return new RegExp(url.source, url.flags.replace(/[gy]/g, '')).test(request.url);
+  if (typeof url !== 'string') return fitsPattern(url, request.url);
   const wanted = normalUrl(url);
   return wanted === request.url || (!wanted.includes('?') && wanted === request.url.split('?', 1)[0]);
 };
