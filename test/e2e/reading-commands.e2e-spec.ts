@@ -76,6 +76,6 @@ describe('audit', () => {
     expect(lines.length).toBeGreaterThan(data.length);
     for (const line of lines) expect(JSON.parse(line)).toHaveProperty('resource_id');
     expect((await sluice('audit', source.id, '--export')).status).toBe(2);
-    expect((await sluice('audit', '--since', 'yesterday')).status).toBe(1);
+    expect((await sluice('audit', '--since', 'yesterday')).status).toBe(2);
   });
 });

@@ -2,11 +2,11 @@ import { type Command } from 'commander';
 import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
-import { type Fields, fieldText, isFields } from './json.js';
+import { type Fields, fieldText, objectsIn } from './json.js';
 import { addListOptions } from './list.js';
 import { type ListOptions, readList } from './pages.js';
 import { withQuery } from './session.js';
-import { spanMs } from './span.js';
+import { timeGiven } from './span.js';
 import { momentOf, table } from './text.js';
 
 interface Options extends ListOptions {
@@ -32,7 +32,7 @@ export const registerAudit = (program: Command): void => {
 
 const audit = async (context: Context, [id]: readonly string[], options: Options): Promise<Told> => {
   const { since, kind, actor } = options;
-  const filters = { since: since === undefined ? undefined : timeOf(since), kind, actor };
+  const filters = { since: timeGiven('--since', since), kind, actor };
   if (id !== undefined) return ofResource(context, id, options);
   const session = await context.session();
   const path = `/v1/workspaces/${await session.workspaceId()}/audit`;
@@ -55,10 +55,6 @@ const ofResource = async (context: Context, id: string, options: Options): Promi
   return { data: items, pageInfo, lines: linesOf(context, items), hints };
 };
 
-/** A span means this long before now. The server reads any other time. */
-const timeOf = (text: string): string =>
-  /^\d+[a-z]$/.test(text) ? String(Date.now() - spanMs('--since', text)) : text;
-
 const linesOf = ({ look }: Context, entries: readonly Fields[]): Told['lines'] => {
   const rows = entries.map((entry) => {
     const at = Date.parse(fieldText(entry, 'at'));
@@ -77,7 +73,7 @@ const MOST_SHOWN = 5;
 
 /** Names what changed. */
 const changesOf = (changes: unknown): string => {
-  const paths = (Array.isArray(changes) ? changes : []).filter(isFields).map((change) => fieldText(change, 'path'));
+  const paths = objectsIn(changes).map((change) => fieldText(change, 'path'));
   const more = paths.length > MOST_SHOWN ? ', …' : '';
   return `${paths.slice(0, MOST_SHOWN).join(', ')}${more}`;
 };

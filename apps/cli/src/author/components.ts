@@ -1,6 +1,6 @@
 import { wrongUsage } from '../workflows/failure.js';
 import { type FilesOfComponent, filesOfComponent } from './files-of-component.js';
-import { type Fields, fieldText, isFields } from './json.js';
+import { type Fields, fieldText, isFields, objectsIn } from './json.js';
 import { type Session, withQuery } from './session.js';
 
 export interface Component {
@@ -24,8 +24,7 @@ const componentIn = ({ data, warnings }: Fields): Component => ({
 
 /** Entries of `configurable_props` of an answer. */
 export const propsIn = (value: unknown): readonly Fields[] => {
-  const props = isFields(value) ? value['configurable_props'] : undefined;
-  return Array.isArray(props) ? props.filter(isFields) : [];
+  return objectsIn(isFields(value) ? value['configurable_props'] : undefined);
 };
 
 /** Parameters of a request with the code. */

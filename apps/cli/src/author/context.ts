@@ -1,3 +1,4 @@
+import { readLimited } from '#libs/async/read-limited.js';
 import { type Given, givenHere } from '../workflows/server.js';
 import { type Globals } from './globals.js';
 import { profilesFile, type Profiles, readProfiles, writeProfiles } from './profiles.js';
@@ -79,14 +80,9 @@ const processIo = (): Io => ({
   err: (line) => void process.stderr.write(`${line}\n`),
   progress: (line) => void process.stderr.write(`\r\u001b[K${line}`),
   input: async () => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > MOST_INPUT_BYTES) throw new Error('standard input has more than 64 MB');
-    }
-    return Buffer.concat(chunks).toString('utf8');
+    const given = await readLimited(process.stdin as AsyncIterable<Buffer>, MOST_INPUT_BYTES);
+    if (given === undefined) throw new Error('standard input has more than 64 MB');
+    return given.toString('utf8');
   },
   isTerminal: {
     stdin: process.stdin.isTTY === true,

@@ -9,8 +9,8 @@ import { jsonArgument } from './json-argument.js';
 import { knownWebhook } from './names.js';
 import { type ListOptions, readList } from './pages.js';
 import { type Session } from './session.js';
-import { momentGiven } from './span.js';
-import { type Line, type Look, momentOf, type Tone } from './text.js';
+import { timeGiven } from './span.js';
+import { type Line, type Look, momentIn, type Tone } from './text.js';
 
 interface Range {
   readonly since?: string;
@@ -77,13 +77,9 @@ const ranged = (command: Command): Command =>
     .option('--since <time>', 'a time ago like 30s, 15m, 2h or 7d, or a time')
     .option('--until <time>', 'the same, for the end');
 
-/** Epoch milliseconds, as text. */
-const timeOf = (option: string, given: string | undefined): string | undefined =>
-  given === undefined ? undefined : String(momentGiven(option, given));
-
 const rangeOf = ({ since, until }: Range) => ({
-  since: timeOf('--since', since),
-  until: timeOf('--until', until),
+  since: timeGiven('--since', since),
+  until: timeGiven('--until', until),
 });
 
 const deliveries = async (context: Context, [name = '']: readonly string[], options: ListedOptions): Promise<Told> => {
@@ -116,7 +112,7 @@ const lineOf = (attempt: Fields, look: Look): Line => {
   const outcome = fieldText(attempt, 'outcome');
   const result = textOf(status ?? error);
   return [
-    { text: typeof ts === 'number' ? momentOf(ts, look) : '', as: 'dim' },
+    { text: momentIn(ts, look), as: 'dim' },
     `  ${fieldText(attempt, 'id')}  ${textOf(number)}  `,
     { text: outcome, as: TONES[outcome] ?? 'strong' },
     `  ${result}  ${textOf(ms)} ms`,

@@ -22,6 +22,9 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber);
 
+/** The objects of a list. None where it is no list. */
+export const objectsIn = (list: unknown): readonly Fields[] => (Array.isArray(list) ? list.filter(isFields) : []);
+
 /** A field that must be a text, for names and ids. Empty where it is none. */
 export const fieldText = (value: unknown, key: string): string => {
   const field = isFields(value) ? value[key] : undefined;

@@ -7,7 +7,7 @@ import { fieldText, isFields, textOf } from './json.js';
 import { addListOptions } from './list.js';
 import { type ListOptions, readList } from './pages.js';
 import { spanMs } from './span.js';
-import { momentOf, table } from './text.js';
+import { secondIn, table } from './text.js';
 
 interface CreateOptions {
   readonly readOnly?: boolean;
@@ -43,13 +43,12 @@ export const registerKeys = (program: Command): void => {
 const list = async (context: Context, _: readonly string[], options: ListOptions): Promise<Told> => {
   const { look } = context;
   const { items, pageInfo, hints } = await readList(await context.session(), '/v1/api_keys', options);
-  const time = (seconds: unknown): string => (typeof seconds === 'number' ? momentOf(seconds * 1_000, look) : 'never');
   const rows = items.map((key) => [
     textOf(key['name']),
     textOf(key['id']),
     key['read_only'] === true ? 'read-only' : 'full',
-    time(key['created_at']),
-    time(key['expires_at']),
+    secondIn(key['created_at'], look, 'never'),
+    secondIn(key['expires_at'], look, 'never'),
   ]);
   return { data: items, pageInfo, lines: table(['NAME', 'ID', 'SCOPE', 'CREATED', 'EXPIRES'], rows, look), hints };
 };

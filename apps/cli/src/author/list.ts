@@ -5,7 +5,7 @@ import { type Context } from './context.js';
 import { type Fields, fieldText, textOf } from './json.js';
 import { type ListOptions, readList } from './pages.js';
 import { type Session } from './session.js';
-import { type Cell, momentOf, table } from './text.js';
+import { type Cell, secondIn, table } from './text.js';
 
 interface Options extends ListOptions {
   readonly q?: string;
@@ -32,11 +32,10 @@ const text =
 const state = ({ active }: Fields): Cell =>
   active === true ? { text: 'active', as: 'good' } : { text: 'inactive', as: 'dim' };
 
-const created = ({ created_at: seconds }: Fields, { look }: Context): string =>
-  typeof seconds === 'number' ? momentOf(seconds * 1_000, look) : '';
-
-const saved = ({ updated_at: seconds }: Fields, { look }: Context): string =>
-  typeof seconds === 'number' ? momentOf(seconds * 1_000, look) : '';
+const second =
+  (key: string) =>
+  (item: Fields, { look }: Context): string =>
+    secondIn(item[key], look);
 
 const below =
   (list: string) =>
@@ -53,7 +52,7 @@ const KINDS = {
       ['NAME', text('name_slug')],
       ['ID', text('id')],
       ['STATE', state],
-      ['CREATED', created],
+      ['CREATED', second('created_at')],
     ],
   },
   components: {
@@ -65,7 +64,7 @@ const KINDS = {
       ['ID', text('id')],
       ['TYPE', text('type')],
       ['VERSION', text('version')],
-      ['SAVED', saved],
+      ['SAVED', second('updated_at')],
     ],
   },
   webhooks: {
@@ -103,7 +102,7 @@ const KINDS = {
     columns: [
       ['NAME', text('name')],
       ['ID', text('id')],
-      ['CREATED', created],
+      ['CREATED', second('created_at')],
     ],
   },
   workflows: {

@@ -3,7 +3,7 @@ import { CommandFailure } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { confirmed } from './confirm.js';
 import { type Context } from './context.js';
-import { type Fields, fieldText, isFields } from './json.js';
+import { type Fields, fieldText, isFields, objectsIn } from './json.js';
 import { type Session } from './session.js';
 import { table } from './text.js';
 
@@ -61,7 +61,7 @@ const remove = async (context: Context, [user = '']: readonly string[]): Promise
 const membersOf = async (session: Session): Promise<readonly Fields[]> => {
   const path = `/v1/workspaces/${await session.workspaceId()}/members`;
   const { data } = await session.request({ method: 'GET', path });
-  return (Array.isArray(data) ? data : []).filter(isFields);
+  return objectsIn(data);
 };
 
 /** Parameter that names the user. */

@@ -3,7 +3,7 @@ import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { jsonArgument } from './json-argument.js';
-import { type Fields, fieldText, isFields, jsonLine, textOf } from './json.js';
+import { type Fields, fieldText, isFields, jsonLine, objectsIn, textOf } from './json.js';
 import { isError, observationLine } from './observations.js';
 import { sourceNamed } from './sources.js';
 import { type Line } from './text.js';
@@ -47,8 +47,8 @@ const run = async (
   const { data } = await session.request({ method: 'POST', path: `/v1/sources/${id}/run`, json });
   const fields = isFields(data) ? data : {};
   if (!wait) return { data, lines: [`run ${fieldText(data, 'id')} is queued`] };
-  const observations = Array.isArray(fields['observations']) ? fields['observations'].filter(isFields) : [];
-  const emits = Array.isArray(fields['emits']) ? fields['emits'].filter(isFields) : [];
+  const observations = objectsIn(fields['observations']);
+  const emits = objectsIn(fields['emits']);
   const failed = observations.some(isError) || (typeof fields['status'] === 'string' && fields['status'] !== 'ok');
   const hints = fields['ended'] === true ? [] : ['the run has not ended yet; it goes on'];
   return {

@@ -3,13 +3,13 @@ import { wrongUsage } from '../workflows/failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { eventParts } from './events.js';
-import { type Fields, fieldText, isFields, textOf } from './json.js';
+import { type Fields, fieldText, isFields, objectsIn, textOf } from './json.js';
 import { addListOptions } from './list.js';
 import { observationLine } from './observations.js';
 import { type ListOptions, readList } from './pages.js';
 import { sourceNamed } from './sources.js';
-import { spanMs } from './span.js';
-import { type Cell, type Line, type Look, momentOf, table, type Tone } from './text.js';
+import { timeGiven } from './span.js';
+import { type Cell, type Line, momentIn, table, type Tone } from './text.js';
 
 interface Options extends ListOptions {
   readonly status?: string;
@@ -32,7 +32,7 @@ export const registerRuns = (program: Command): void => {
 };
 
 const list = async (context: Context, name: string, { status, since, ...options }: Options): Promise<Told> => {
-  const query = { status, since: since === undefined ? undefined : timeOf(since) };
+  const query = { status, since: timeGiven('--since', since) };
   const session = await context.session();
   const { id } = await sourceNamed(session, name);
   const { items, pageInfo, hints } = await readList(session, `/v1/sources/${id}/runs`, options, query);
@@ -75,8 +75,8 @@ const tell = async (context: Context, name: string, run: string, options: Option
     data,
     lines: [
       head,
-      ...itemsIn(fields, 'logs').map(({ event }) => observationLine(isFields(event) ? event : {})),
-      ...itemsIn(fields, 'emits').map((event): Line => [
+      ...objectsIn(fields['logs']).map(({ event }) => observationLine(isFields(event) ? event : {})),
+      ...objectsIn(fields['emits']).map((event): Line => [
         'emitted',
         ...eventParts(event).flatMap((part) => ['  ', part]),
       ]),
@@ -84,11 +84,6 @@ const tell = async (context: Context, name: string, run: string, options: Option
     ],
     hints: gone,
   };
-};
-
-const itemsIn = (fields: Fields, name: string): readonly Fields[] => {
-  const items = fields[name];
-  return Array.isArray(items) ? items.filter(isFields) : [];
 };
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -107,9 +102,3 @@ const statusCell = (run: Fields): Cell => {
 
 const errorText = ({ error }: Fields): string =>
   isFields(error) ? `${fieldText(error, 'name')}: ${fieldText(error, 'message')}` : '';
-
-const momentIn = (ms: unknown, look: Look): string => (typeof ms === 'number' ? momentOf(ms, look) : '');
-
-/** Time of the API for a span before now, or the time itself. */
-const timeOf = (since: string): string =>
-  /^\d{1,6}[a-z]$/.test(since) ? String(Date.now() - spanMs('--since', since)) : since;

@@ -15,6 +15,10 @@ export const spanMs = (option: string, text: string): number => {
   throw wrongUsage(`${option} must be a time like 30s, 15m, 2h or 7d; got ${JSON.stringify(text.slice(0, 100))}`);
 };
 
+/** As `momentGiven`, for a parameter of the API. */
+export const timeGiven = (option: string, text: string | undefined): string | undefined =>
+  text === undefined ? undefined : String(momentGiven(option, text));
+
 /**
  * Epoch milliseconds of a time ago, such as 2h, or of a time such as 2026-01-31T12:00Z. Throws CommandFailure, which
  * names the option.

@@ -10,7 +10,7 @@ import { oneNamed } from './names.js';
 import { type ListOptions, readList } from './pages.js';
 import { type Session } from './session.js';
 import { spanMs } from './span.js';
-import { momentOf, table } from './text.js';
+import { secondIn, table } from './text.js';
 
 interface SetOptions {
   readonly ttl?: string;
@@ -68,9 +68,11 @@ const records = async (context: Context, [name = '']: readonly string[], options
   const session = await context.session();
   const path = `/v1/data_stores/${fieldText(await storeNamed(session, name), 'id')}/records`;
   const { items, pageInfo, hints } = await readList(session, path, { ...options, hasShortPages: true });
-  const end = (seconds: unknown): string =>
-    typeof seconds === 'number' ? momentOf(seconds * 1_000, context.look) : 'never';
-  const rows = items.map(({ key, expires_at: expiresAt, value }) => [textOf(key), end(expiresAt), jsonLine(value)]);
+  const rows = items.map(({ key, expires_at: expiresAt, value }) => [
+    textOf(key),
+    secondIn(expiresAt, context.look, 'never'),
+    jsonLine(value),
+  ]);
   return { data: items, pageInfo, lines: table(['KEY', 'EXPIRES', 'VALUE'], rows, context.look), hints };
 };
 

@@ -108,6 +108,13 @@ export const cut = (text: string, width: number): string => {
   return `${kept}…`;
 };
 
+/** As `momentOf`, for a field of an answer. `none` where it is no time. */
+export const momentIn = (epochMs: unknown, look: Look, none = ''): string =>
+  typeof epochMs === 'number' ? momentOf(epochMs, look) : none;
+
+export const secondIn = (epochSeconds: unknown, look: Look, none = ''): string =>
+  typeof epochSeconds === 'number' ? momentOf(epochSeconds * 1_000, look) : none;
+
 /** A moment as people read it: local with its zone on a terminal, else in UTC. */
 export const momentOf = (epochMs: number, { columns }: Look): string => {
   // A server may tell a time that is none.

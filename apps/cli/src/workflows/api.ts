@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as setLate } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
+import { readLimited } from '#libs/async/read-limited.js';
 import { version } from '#libs/hosting/version.js';
-import { fieldText, isFields } from '../author/json.js';
+import { fieldText, objectsIn } from '../author/json.js';
 import { observationText } from '../author/observations.js';
 import { CommandFailure, type Exit } from './failure.js';
 import { type Server } from './server.js';
@@ -145,17 +146,8 @@ const answered = async (
 };
 
 /** The body, or undefined when it is longer than any answer of a server of Sluice. */
-const textOf = async ({ body }: Response): Promise<string | undefined> => {
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  if (body === null) return '';
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) return undefined;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-};
+const textOf = async ({ body }: Response): Promise<string | undefined> =>
+  body === null ? '' : (await readLimited(body as AsyncIterable<Uint8Array>, MOST_BYTES))?.toString('utf8');
 
 /** Nothing listens, or it is not trusted, so that another try changes nothing. */
 const REFUSED = /^(?:ECONNREFUSED|ENOTFOUND|ERR_TLS_\w+|\w*CERT\w*|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|bad port)$/;
@@ -239,8 +231,7 @@ const observed = (
   body: unknown,
   details: object,
 ): Pick<CommandFailure, 'message' | 'details' | 'lines'> => {
-  const listed = field(body, 'observations') ?? field(body, 'os');
-  const observations = Array.isArray(listed) ? listed.filter(isFields) : [];
+  const observations = objectsIn(field(body, 'observations') ?? field(body, 'os'));
   return {
     // The `error` for a hook is a fixed text for clients of the original.
     message: fieldText(details, 'message') || error,

@@ -1,7 +1,7 @@
 import { CommandFailure } from '../../workflows/failure.js';
 import { formOf } from '../deployment.js';
 import { type Component, saveFiles } from '../components.js';
-import { exactLine, type Fields, isFields, jsonLine } from '../json.js';
+import { exactLine, type Fields, isFields, jsonLine, objectsIn } from '../json.js';
 import { observationLine } from '../observations.js';
 import { type Followed, onEachSave } from './followed.js';
 import { removeComponent } from './dev-source.js';
@@ -50,8 +50,7 @@ const tellRun = ({ report }: Followed, reply: Fields, ms: number): void => {
 };
 
 const tellLogs = ({ report }: Pick<Followed, 'report'>, os: unknown): void => {
-  for (const log of Array.isArray(os) ? os.filter(isFields) : [])
-    report.tell(log['err'] === undefined ? 'log' : 'error', log, [observationLine(log)]);
+  for (const log of objectsIn(os)) report.tell(log['err'] === undefined ? 'log' : 'error', log, [observationLine(log)]);
 };
 
 const tellFailed = ({ report }: Followed, { message, details }: CommandFailure): void => {
