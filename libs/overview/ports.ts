@@ -71,7 +71,7 @@ export interface Refusals {
 
 /** Work that waits in the log, as the roles of this process know it. */
 export interface BacklogHere {
-  /** Invocations that wait for a source or workflow. */
+  /** Invocations of a source or workflow whose runs have not ended. */
   waitingFor(id: string): number;
   /** Emits that are not routed. */
   unroutedOf(id: string): number;

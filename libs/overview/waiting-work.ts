@@ -6,7 +6,7 @@ import { type BacklogHere, type Holdings, type UnendedDeliveries } from './ports
 
 /** What waits in a workspace; null where it is not known. */
 export interface Waiting {
-  /** Events that no run has taken. */
+  /** Events whose runs have not ended. */
   readonly invocations: number | null;
   /** Emitted events that no listener has got. */
   readonly emits: number | null;
@@ -32,7 +32,7 @@ const LOGGED_MS = 5_000;
 /** Webhooks that are counted in one turn of the event loop. */
 const TOGETHER = 100;
 /** Most lanes in which the oldest record is looked for. */
-const MOST_LANES = 200;
+const MOST_LANES = 100;
 
 /** Unfinished records by lane. */
 interface Logged {
@@ -115,6 +115,7 @@ export class WaitingWork {
     if (lanes.length > MOST_LANES) return null;
     let oldest: number | null = null;
     for (const [group, topic] of lanes) {
+      await turn();
       const at = await this.firstOf(group, topic);
       if (at !== undefined && (oldest === null || at < oldest)) oldest = at;
     }

@@ -47,7 +47,7 @@ describe('what someone should attend to', () => {
         kind: 'webhook_failing',
         subject: 'wh_a',
         name: 'WH_A',
-        message: 'its deliveries fail and wait; 3 were given up in 24 hours',
+        message: 'deliveries to it wait; 3 were given up in 24 hours',
         since: NOW - 1,
       },
       {

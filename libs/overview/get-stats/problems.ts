@@ -88,7 +88,7 @@ export class Problems {
     return ids.flatMap((subject, i): readonly Problem[] => {
       const { isFailing = false, failed = 0, lastAttemptAt = null } = stats[i] ?? {};
       if (!isFailing) return [];
-      const message = `its deliveries fail and wait; ${failed} were given up in 24 hours`;
+      const message = `deliveries to it wait; ${failed} were given up in 24 hours`;
       return [{ kind: 'webhook_failing', subject, name: named.get(subject) ?? null, message, since: lastAttemptAt }];
     });
   }
