@@ -135,6 +135,12 @@ const AUTHORS: readonly CommandEntry[] = [
     load: async () => (await import('./author/members.js')).registerMembers,
   },
   {
+    name: 'open',
+    group: 'Use',
+    summary: 'Opens the console in a browser',
+    load: async () => (await import('./author/open/index.js')).registerOpen,
+  },
+  {
     name: 'replay',
     group: 'Use',
     summary: 'Sends kept events to a listener again',

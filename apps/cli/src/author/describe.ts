@@ -24,13 +24,13 @@ export const registerDescribe = (program: Command): void => {
 
 const describe = async (context: Context, [what = '']: readonly string[]): Promise<Told> => {
   const session = await context.session();
-  const found = await find(session, what);
+  const found = await described(session, what);
   const more = fieldText(found, 'id').startsWith('dc_') ? await ofSource(context, session, found) : [];
   return { data: found, lines: [...fieldLines(context, found), ...more] };
 };
 
 /** Ids say what they are of. A name is looked for among sources, then webhooks, then components. */
-const find = async (session: Session, what: string): Promise<Fields> => {
+export const described = async (session: Session, what: string): Promise<Fields> => {
   const read = async (path: string): Promise<Fields> => dataOf(await session.request({ method: 'GET', path }));
   const name = encodeURIComponent(what);
   if (/^wh_\w+$/.test(what)) return read(`/v1/webhooks/${name}`);
