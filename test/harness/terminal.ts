@@ -6,6 +6,8 @@ export interface Answer {
   /** What is on the screen when the answer is typed. */
   readonly to: RegExp;
   readonly type: string;
+  /** Happens before that. */
+  readonly before?: () => void;
 }
 
 export interface Screen {
@@ -36,6 +38,7 @@ export const inTerminal = async (
     const answer = answers[next];
     if (!answer?.to.test(textOn(asked))) return;
     [asked, next] = ['', next + 1];
+    answer.before?.();
     child.stdin.write(answer.type);
   });
   const [status] = (await once(child, 'close')) as [number | null];

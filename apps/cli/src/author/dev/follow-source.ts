@@ -3,6 +3,7 @@ import { deployComponent, deployed, endpointsOf, placeLines } from '../deploymen
 import { saveFiles } from '../components.js';
 import { type FilesOfComponent } from '../files-of-component.js';
 import { fieldText } from '../json.js';
+import { Interrupted } from '../prompts.js';
 import { type Source, sourceIn, sourceNamed } from '../sources.js';
 import { type Line } from '../text.js';
 import { DevSource, removeComponent } from './dev-source.js';
@@ -45,7 +46,7 @@ export const followSource = async (followed: FollowedSource): Promise<void> => {
   const keys = context.prompts && new Keys(context, keysOf(followed, context.prompts, current), followed.interrupt);
   const followFile = async (): Promise<void> => {
     await sendAll(followed, current);
-    await onEachSave(followed, (files) => update(followed, current, files));
+    await onEachSave(followed, (files) => update(followed, current, keys, files));
   };
   try {
     await live.connect();
@@ -96,7 +97,12 @@ const tellReady = (
   for (const warning of warnings) report.tell('warning', { warning }, [`warning: ${fieldText(warning, 'message')}`]);
 };
 
-const update = async (followed: FollowedSource, current: DevSource, files: FilesOfComponent): Promise<void> => {
+const update = async (
+  followed: FollowedSource,
+  current: DevSource,
+  keys: Keys | undefined,
+  files: FilesOfComponent,
+): Promise<void> => {
   const startedAt = performance.now();
   try {
     const source = await current.update(files);
@@ -109,9 +115,8 @@ const update = async (followed: FollowedSource, current: DevSource, files: Files
     await current.removeFormer();
     await sendAll(followed, current);
   } catch (error) {
-    if (!(error instanceof CommandFailure) || error.code !== 'missing_prop' || followed.context.prompts === undefined)
-      throw error;
-    await askedFor(followed, current, files);
+    if (!(error instanceof CommandFailure) || error.code !== 'missing_prop' || keys === undefined) throw error;
+    await keys.ask(() => askedFor(followed, current, files));
   }
 };
 
@@ -121,7 +126,13 @@ const askedFor = async (followed: FollowedSource, current: DevSource, files: Fil
   const component = await saveFiles(session, files);
   const { data } = await session.request({ method: 'GET', path: `/v1/sources/${current.id}` });
   const former = sourceIn(data);
-  await deployComponent({ ...followed, own: {}, component, command: 'dev', former, active: true });
+  try {
+    await deployComponent({ ...followed, own: {}, component, command: 'dev', former, active: true });
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    followed.interrupt();
+    return;
+  }
   followed.report.tell('updated', { source_id: current.id, component_id: component.id }, ['updated']);
   current.given(files, component.id);
   await current.removeFormer();

@@ -1,13 +1,15 @@
 import { wrongUsage } from '../../workflows/failure.js';
 import { jsonLine } from '../json.js';
 import { type Prompts } from '../prompts.js';
+import { consoleAddress } from '../open/console-address.js';
+import { openInBrowser } from '../open/open-in-browser.js';
 import { type DevSource } from './dev-source.js';
 import { type FollowedSource } from './follow-source.js';
 import { type Key } from './keys.js';
 
 /** What the keys of a terminal do with a source. */
 export const keysOf = (
-  { context, session, events, interrupt }: FollowedSource,
+  { context, session, events }: FollowedSource,
   prompts: Prompts,
   source: DevSource,
 ): Readonly<Record<string, Key>> => {
@@ -18,6 +20,7 @@ export const keysOf = (
     r: { does: 'run, or send the last event again', act: () => source.run(last) },
     e: {
       does: 'edit an event and send it',
+      asks: true,
       act: async () => {
         const text = await prompts.edit('Event', last ?? '{}');
         if (!isJson(text)) throw wrongUsage('that is no JSON, and nothing was sent');
@@ -27,7 +30,10 @@ export const keysOf = (
     },
     s: {
       does: 'sample event',
-      act: async () => void (await session.request({ method: 'POST', path: `${path}/sample_emit` })),
+      act: async () => {
+        await session.request({ method: 'POST', path: `${path}/sample_emit` });
+        io.err(`emitted a sample event of ${source.id}`);
+      },
     },
     d: {
       does: 'db',
@@ -35,10 +41,14 @@ export const keysOf = (
     },
     p: { does: 'pause, or go on', act: async () => io.err((await source.pause()) ? 'active' : 'paused') },
     c: {
-      does: 'address of the console',
-      act: () => Promise.resolve(io.err(`${session.server.url}/#/sources/${source.id}`)),
+      does: 'console',
+      act: () => {
+        const address = consoleAddress(session, source.id);
+        io.err(address);
+        openInBrowser(context, address);
+        return Promise.resolve();
+      },
     },
-    q: { does: 'quit', act: () => Promise.resolve(interrupt()) },
   };
 };
 
