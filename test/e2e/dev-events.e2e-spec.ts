@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { type Data, type Source } from '#test/harness/api-client.js';
+import { CLI, runNode } from '#test/harness/command-line.js';
 import { componentCode, CUSTOM_HTTP, emitterCode, relayCode } from '#test/harness/component-code.js';
 import { DevSession } from '#test/harness/dev-session.js';
 import { type Door, doorTo } from '#test/harness/door.js';
@@ -117,6 +118,38 @@ describe('sluice dev with an API key', () => {
     await session.next('ready');
     expect(await session.end()).toBe(0);
     expect(await listened(listener)).toEqual([emitter.id]);
+  }, 120_000);
+
+  it('stops its source when there is no emitter of the name', async () => {
+    const session = develop(relayCode(), ['--from', 'nothing', '--name', 'unheard']);
+    await session.untilTold(/no source is called "nothing"/);
+    expect(await session.ended()).toBe(4);
+    const { data } = await api.expect<Data<Source>>(200, 'GET', '/v1/sources/unheard');
+    expect(data.active).toBe(false);
+  }, 120_000);
+
+  it('leaves a component that was published with the same code', async () => {
+    const code = relayCode();
+    const file = join(dir, 'published.mjs');
+    writeFileSync(file, code);
+    const variables = {
+      PATH: process.env.PATH ?? '',
+      HOME: dir,
+      SLUICE_API_KEY: server.apiKey,
+      SLUICE_URL: server.url,
+    };
+    const published = await runNode([CLI, 'publish', file, '--json'], variables, dir);
+    const { data } = JSON.parse(published.stdout) as Data<{ id: string }>;
+    for (const change of ['first', 'second']) {
+      writeFileSync(file, code);
+      const session = new DevSession(dir, ['published.mjs'], variables);
+      sessions.push(session);
+      await session.next('ready');
+      writeFileSync(file, `${code}// ${change}\n`);
+      await session.next('updated');
+      expect(await session.end()).toBe(0);
+    }
+    await api.expect(200, 'GET', `/v1/components/${data.id}`);
   }, 120_000);
 
   it('forwards its events of every channel whole, signed as webhooks are', async () => {

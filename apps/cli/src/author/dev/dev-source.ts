@@ -20,10 +20,15 @@ export class DevSource {
   constructor(
     private readonly session: Session,
     readonly id: string,
-    private componentId: string,
+    private present: string,
     files: FilesOfComponent,
   ) {
     this.sent = jsonOf(files);
+  }
+
+  /** What it has now. */
+  get componentId(): string {
+    return this.present;
   }
 
   /** Gives the source new code. Resolves with undefined when it has that already. Rejects with CommandFailure. */
@@ -39,9 +44,9 @@ export class DevSource {
   /** It was given this in another way. */
   given(files: FilesOfComponent, componentId: string): void {
     this.sent = jsonOf(files);
-    this.former.add(this.componentId);
+    this.former.add(this.present);
     this.former.delete(componentId);
-    this.componentId = componentId;
+    this.present = componentId;
   }
 
   /** Deletes the components that it had before. */

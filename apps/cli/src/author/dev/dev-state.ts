@@ -9,6 +9,8 @@ export interface Attached {
   /** Path of the file below the folder of the project. */
   readonly file: string;
   readonly sourceId: string;
+  /** What the command saved for it last. */
+  readonly componentId: string;
 }
 
 /** Remembers the sources of `sluice dev` in `.sluice/dev.json` of the project. */
@@ -19,19 +21,31 @@ export class DevState {
     this.path = path.join(folder, '.sluice', 'dev.json');
   }
 
-  sourceOf(server: string, file: string): string | undefined {
-    return this.read().find((each) => each.server === server && each.file === file)?.sourceId;
+  find(server: string, file: string): Attached | undefined {
+    return this.read().find((each) => each.server === server && each.file === file);
   }
 
-  /** Replaces the source of a file, or forgets it. Others are as they were read just before. */
-  keep(server: string, file: string, sourceId: string | undefined): void {
-    const others = this.read().filter((each) => each.server !== server || each.file !== file);
-    const sources = [...others, ...(sourceId === undefined ? [] : [{ server, file, sourceId }])];
-    const text = JSON.stringify(
-      { sources: sources.map((each) => ({ server: each.server, file: each.file, source_id: each.sourceId })) },
-      null,
-      2,
-    );
+  /** Replaces what a file has on a server. Others are as they were read just before. */
+  keep(attached: Attached): void {
+    this.write([...this.others(attached), attached]);
+  }
+
+  forget(attached: Pick<Attached, 'server' | 'file'>): void {
+    this.write(this.others(attached));
+  }
+
+  private others({ server, file }: Pick<Attached, 'server' | 'file'>): readonly Attached[] {
+    return this.read().filter((each) => each.server !== server || each.file !== file);
+  }
+
+  private write(all: readonly Attached[]): void {
+    const sources = all.map(({ server, file, sourceId, componentId }) => ({
+      server,
+      file,
+      source_id: sourceId,
+      component_id: componentId,
+    }));
+    const text = JSON.stringify({ sources }, null, 2);
     mkdirSync(path.dirname(this.path), { recursive: true });
     const next = `${this.path}.${process.pid}`;
     writeFileSync(next, `${text}\n`);
@@ -47,6 +61,7 @@ export class DevState {
         server: fieldText(each, 'server'),
         file: fieldText(each, 'file'),
         sourceId: fieldText(each, 'source_id'),
+        componentId: fieldText(each, 'component_id'),
       }));
     } catch {
       return [];

@@ -7,7 +7,7 @@ import { Interrupted } from '../prompts.js';
 import { type Source, sourceIn, sourceNamed } from '../sources.js';
 import { type Line } from '../text.js';
 import { DevSource, removeComponent } from './dev-source.js';
-import { type DevState } from './dev-state.js';
+import { type Attached, type DevState } from './dev-state.js';
 import { type Subscribed, subscribedTo } from './emitter.js';
 import { type Followed, onEachSave } from './followed.js';
 import { type DevOptions } from './index.js';
@@ -33,15 +33,17 @@ export interface FollowedSource extends Followed {
 /** Deploys a file as a source, and gives it each save. The source is stopped at the end, unless it shall stay active. */
 export const followSource = async (followed: FollowedSource): Promise<void> => {
   const { context, session, options, server, state, name } = followed;
-  const former = await formerSource(followed);
+  const before = options.source === undefined ? state.find(server, name) : undefined;
+  const former = await formerSource(followed, before);
   const attached = await deployComponent({ ...followed, command: 'dev', former, active: true });
   const { source, warnings } = deployed(attached, followed.component);
-  state.keep(server, name, source.id);
-  if (former !== undefined && fieldText(former.fields, 'component_id') !== followed.component.id)
-    await removeComponent(session, fieldText(former.fields, 'component_id'));
   const current = new DevSource(session, source.id, followed.component.id, followed.files);
+  keepState(followed, current);
+  // Another component is somebody else's.
+  const isOurs = before !== undefined && fieldText(former?.fields, 'component_id') === before.componentId;
+  if (isOurs && before.componentId !== current.componentId) await removeComponent(session, before.componentId);
   const { from, channel = '' } = options;
-  const subscribed = from === undefined ? undefined : await subscribedTo(session, source, from, channel);
+  let subscribed: Subscribed | undefined;
   const live = new Live({ ...followed, sourceId: source.id, workspaceId: fieldText(source.fields, 'owner_id') });
   const keys = context.prompts && new Keys(context, keysOf(followed, context.prompts, current), followed.interrupt);
   const followFile = async (): Promise<void> => {
@@ -49,6 +51,7 @@ export const followSource = async (followed: FollowedSource): Promise<void> => {
     await onEachSave(followed, (files) => update(followed, current, keys, files));
   };
   try {
+    if (from !== undefined) subscribed = await subscribedTo(session, source, from, channel);
     await live.connect();
     tellReady(followed, source, warnings, subscribed);
     keys?.open();
@@ -60,13 +63,19 @@ export const followSource = async (followed: FollowedSource): Promise<void> => {
   if (options.rm === true) context.io.err(`${source.name} (${source.id}) is deleted`);
 };
 
+/** Lets the next session attach to the source. */
+const keepState = ({ state, server, name }: FollowedSource, { id, componentId }: DevSource): void =>
+  state.keep({ server, file: name, sourceId: id, componentId });
+
 /** The source to attach to: the named one, or that of the last session, if it is still there. */
-const formerSource = async ({ session, options, state, server, name }: FollowedSource): Promise<Source | undefined> => {
+const formerSource = async (
+  { session, options }: FollowedSource,
+  before: Attached | undefined,
+): Promise<Source | undefined> => {
   if (options.source !== undefined) return sourceNamed(session, options.source);
-  const id = state.sourceOf(server, name);
-  if (id === undefined) return undefined;
+  if (before === undefined) return undefined;
   try {
-    const { data } = await session.request({ method: 'GET', path: `/v1/sources/${id}` });
+    const { data } = await session.request({ method: 'GET', path: `/v1/sources/${before.sourceId}` });
     return sourceIn(data);
   } catch (error) {
     if (error instanceof CommandFailure && error.exit === 4) return undefined;
@@ -112,6 +121,7 @@ const update = async (
     followed.report.tell('updated', { source_id: current.id, component_id: component, ms }, [
       [{ text: 'updated', as: 'good' }, ` in ${ms} ms`],
     ]);
+    keepState(followed, current);
     await current.removeFormer();
     await sendAll(followed, current);
   } catch (error) {
@@ -135,6 +145,7 @@ const askedFor = async (followed: FollowedSource, current: DevSource, files: Fil
   }
   followed.report.tell('updated', { source_id: current.id, component_id: component.id }, ['updated']);
   current.given(files, component.id);
+  keepState(followed, current);
   await current.removeFormer();
 };
 
@@ -155,7 +166,7 @@ const end = async (
     if (!stays) await subscribed?.end();
     if (options.rm === true) {
       await current.remove();
-      state.keep(server, name, undefined);
+      state.forget({ server, file: name });
     } else await current.stop();
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;

@@ -3,11 +3,12 @@ import { actAfterChanges } from '../../workflows/watch.js';
 import { type Component } from '../components.js';
 import { type Context } from '../context.js';
 import { type DeploymentOptions } from '../deployment.js';
-import { type FilesOfComponent, filesOfComponent } from '../files-of-component.js';
+import { type FilesOfComponent } from '../files-of-component.js';
 import { type Fields } from '../json.js';
 import { type Session } from '../session.js';
 import { harmlessLines } from '../text.js';
 import { type Report } from './report.js';
+import { markedFiles } from './marked-files.js';
 import { WatchedFiles } from './watch-files.js';
 
 /** A file that is followed on a server. */
@@ -41,7 +42,7 @@ export const onEachSave = async (
   };
   const changed = async (): Promise<CommandFailure['exit'] | 0> => {
     try {
-      const read = await filesOfComponent(file, options.root);
+      const read = await markedFiles(file, options.root);
       watched?.follow(read.paths);
       await act(read);
       return 0;

@@ -6,13 +6,13 @@ import { authorCommand, type Told } from '../command.js';
 import { saveFiles } from '../components.js';
 import { type Context } from '../context.js';
 import { type DeploymentOptions, ownProps, withDeploymentOptions } from '../deployment.js';
-import { filesOfComponent } from '../files-of-component.js';
 import { forwardTo } from '../follow/forward.js';
 import { untilStopped } from '../until-stopped.js';
 import { DevState } from './dev-state.js';
 import { eventsOf } from './events.js';
 import { followAction } from './follow-action.js';
 import { followSource } from './follow-source.js';
+import { markedFiles } from './marked-files.js';
 import { placeOf } from './place.js';
 import { Report } from './report.js';
 
@@ -62,7 +62,7 @@ const dev = async (context: Context, [file = '']: readonly string[], options: De
   const forward = options.forward === undefined ? undefined : forwardTo(options.forward);
   const own = ownProps(context, options);
   const events = await eventsOf(context, options.event);
-  const files = await filesOfComponent(file, options.root);
+  const files = await markedFiles(file, options.root);
   const entry = path.resolve(file);
   const folder = projectOf(path.dirname(entry));
   const stopped = untilStopped();

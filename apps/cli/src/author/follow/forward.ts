@@ -66,6 +66,7 @@ export class Forward {
     const headers = new Headers({ 'content-type': 'application/json', 'user-agent': `sluice-cli/${version()}` });
     for (let n = 0; n < signed.length; n += 2) headers.set(signed[n] ?? '', signed[n + 1] ?? '');
     const result = await this.answered(headers, body);
+    if (this.signal?.aborted === true) return;
     this.tell({ id: textOf(id), ...result, ms: Math.round(performance.now() - startedAt) });
   }
 
