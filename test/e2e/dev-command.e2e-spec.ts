@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import { DevSession } from '#test/harness/dev-session.js';
 import { send } from '#test/harness/http.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
+import { eventually } from '#test/harness/wait.js';
 
 /** Of processes that still run. */
 const runs = (pid: number): boolean => {
@@ -51,47 +52,74 @@ describe('sluice dev', () => {
     (JSON.parse(readFileSync(join(dir, '.sluice/dev/server.json'), 'utf8')) as { pid: number }).pid;
   const answer = async (url: unknown): Promise<string> => (await send(String(url), { body: {} })).text;
 
-  it('50 to 52, 54: deploys on a server of its own, updates at each save, and attaches again', async () => {
-    const first = open('hello.mjs');
-    const ready = await first.next('ready');
+  const save = (text: string): void => writeFileSync(join(dir, 'hello.mjs'), text);
+
+  it('50: deploys on a server of its own, and tells each run', async () => {
+    const session = open('hello.mjs');
+    const ready = await session.next('ready');
     expect(ready).toMatchObject({
       source_id: expect.stringMatching(/^dc_/),
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:/),
     });
     expect(await answer(ready['url'])).toBe('first 1');
-    expect(await first.next('run')).toMatchObject({ kind: 'http', status: 'ok', ms: expect.any(Number) });
-    expect(await first.next('reply')).toMatchObject({ http_status: 200 });
-    expect(first.of('emit')).toMatchObject([{ event: { runs: 1 } }]);
-    expect(first.of('log')).toMatchObject([{ k: 'console.log', msg: 'run 1' }]);
+    expect(await session.next('run')).toMatchObject({ kind: 'http', status: 'ok', ms: expect.any(Number) });
+    expect(await session.next('reply')).toMatchObject({ http_status: 200 });
+    expect(session.of('emit')).toMatchObject([{ event: { runs: 1 } }]);
+    expect(session.of('log')).toMatchObject([{ k: 'console.log', msg: 'run 1' }]);
+    const pid = pidOf();
+    expect(await session.end()).toBe(0);
+    expect(runs(pid)).toBe(false);
+  }, 120_000);
 
-    writeFileSync(join(dir, 'hello.mjs'), source('second '));
-    await first.next('updated');
-    expect(await answer(ready['url'])).toBe('second 2');
+  it('51, 56: puts each of 20 saves in force, and leaves no component that is not used', async () => {
+    const session = open('hello.mjs');
+    const { url, server } = await session.next('ready');
+    for (let n = 1; n <= 20; n++) {
+      save(source(`save ${n}, `));
+      await session.next('updated', n);
+      expect(await answer(url)).toBe(`save ${n}, ${n}`);
+    }
+    const headers = { authorization: `Bearer ${readFileSync(join(dir, '.sluice/dev.key'), 'utf8').trim()}` };
+    const read = async <T>(path: string): Promise<T> =>
+      (JSON.parse((await send(`${String(server)}${path}`, { method: 'GET', headers })).text) as { data: T }).data;
+    const { orgs } = await read<{ orgs: readonly { id: string }[] }>('/v1/users/me');
+    const components = `/v1/workspaces/${orgs[0]?.id ?? ''}/components`;
+    await eventually('one component', async () =>
+      (await read<readonly unknown[]>(components)).length === 1 ? true : undefined,
+    );
+    expect(session.of('updated')).toHaveLength(20);
+  }, 180_000);
 
-    writeFileSync(join(dir, 'hello.mjs'), source('third ').replace('run() {', 'run( {'));
-    const rejected = await first.next('rejected');
-    expect(rejected).toMatchObject({
+  it('52: tells the line of a save that is refused, and the former code goes on', async () => {
+    const session = open('hello.mjs');
+    const { url } = await session.next('ready');
+    save(source('second ').replace('run() {', 'run( {'));
+    expect(await session.next('rejected')).toMatchObject({
       code: 'invalid_component',
       file: 'hello.mjs',
       line: expect.any(Number),
       column: expect.any(Number),
     });
-    expect(await answer(ready['url'])).toBe('second 3');
-    writeFileSync(join(dir, 'hello.mjs'), `import './more.mjs';\n${source('third ')}`);
-    expect(await first.next('rejected', 2)).toMatchObject({
+    expect(await answer(url)).toBe('first 1');
+    save(`import './more.mjs';\n${source('second ')}`);
+    expect(await session.next('rejected', 2)).toMatchObject({
       code: 'usage',
       error: expect.stringContaining('hello.mjs:1:8'),
     });
     writeFileSync(join(dir, 'more.mjs'), '');
-    await first.next('updated', 2);
-    expect(await answer(ready['url'])).toBe('third 4');
-    const pid = pidOf();
-    expect(await first.end()).toBe(0);
-    expect(runs(pid)).toBe(false);
+    await session.next('updated');
+    expect(await answer(url)).toBe('second 2');
+  }, 120_000);
 
+  it('54: attaches again to the same source, address and db', async () => {
+    const first = open('hello.mjs');
+    const ready = await first.next('ready');
+    expect(await answer(ready['url'])).toBe('first 1');
+    expect(await first.end()).toBe(0);
+    save(source('second '));
     const second = open('hello.mjs');
     expect(await second.next('ready')).toMatchObject({ source_id: ready['source_id'], url: ready['url'] });
-    expect(await answer(ready['url'])).toBe('third 5');
+    expect(await answer(ready['url'])).toBe('second 2');
     expect(await second.end('SIGTERM')).toBe(0);
   }, 180_000);
 

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { request } from 'undici';
 import { endpointOf } from '#test/harness/api-client.js';
 import { CLI, runNode } from '#test/harness/command-line.js';
+import { DevSession } from '#test/harness/dev-session.js';
 import { endsWithUs, exitOnSignals } from '#test/harness/ends-with-us.js';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { describeMachine } from './machine.js';
@@ -23,14 +26,17 @@ const whole = (text: string): number => {
 };
 
 const options = new Command('bench:cli')
-  .description('Measures the command line: its start, a list, tests, a follower and the first event of a folder.')
+  .description(
+    'Measures the command line: its start, a list, tests, saves, a follower and the first event of a folder.',
+  )
   .option('--starts <n>', 'runs of --version and of list', whole, 20)
   .option('--tests <n>', 'files of tests in a folder', whole, 10)
+  .option('--saves <n>', 'saves of a file before sluice dev', whole, 20)
   .option('--follow <seconds>', 'of events -f', whole, 600)
   .option('--rate <n>', 'events a second before events -f', whole, 100)
   .option('--rounds <n>', 'of the tests, and of the first event', whole, 3)
   .parse()
-  .opts<Readonly<Record<'starts' | 'tests' | 'follow' | 'rate' | 'rounds', number>>>();
+  .opts<Readonly<Record<'starts' | 'tests' | 'saves' | 'follow' | 'rate' | 'rounds', number>>>();
 
 const say = (name: string, figures: object): void =>
   void process.stdout.write(`${JSON.stringify({ figures: name, ...figures })}\n`);
@@ -93,6 +99,29 @@ const measureTests = async (dir: string): Promise<void> => {
     await succeed([CLI, 'init', 'source', `source-${n}`, '--http', '--db'], env, dir);
   const taken = await times(options.rounds, () => succeed([CLI, 'test'], env, dir));
   say('test', { files: options.tests, rounds: options.rounds, ...spread(taken) });
+};
+
+/** From the write of a file to the line that tells that the new code is in force. */
+const measureSaves = async (dir: string): Promise<void> => {
+  const file = join(dir, 'hello.mjs');
+  writeFileSync(file, RELAY_COMPONENT);
+  const session = new DevSession(dir, ['hello.mjs']);
+  try {
+    await session.next('ready');
+    const taken: number[] = [];
+    for (let n = 1; n <= options.saves; n++) {
+      // The component before is deleted meanwhile.
+      await pause(500);
+      const writtenAt = Date.now();
+      writeFileSync(file, `${RELAY_COMPONENT}// save ${n}\n`);
+      taken.push(Number((await session.next('updated', n))['at']) - writtenAt);
+    }
+    taken.sort((a, b) => a - b);
+    const p95 = taken[Math.ceil(taken.length * 0.95) - 1] ?? 0;
+    say('save', { saves: taken.length, ...spread(taken), p95Ms: Math.round(p95) });
+  } finally {
+    await session.end();
+  }
 };
 
 /** Lines of a process, as they come. */
@@ -195,5 +224,6 @@ say('machine', await describeMachine());
 await inFolder(measureStarts);
 await inFolder(measureList);
 await inFolder(measureTests);
+await inFolder(measureSaves);
 for (let n = 0; n < options.rounds; n++) say('first event', { steps: 3, ...(await firstEvent()) });
 await inFolder(measureFollow);
