@@ -134,7 +134,8 @@ describe('sluice deploy', () => {
     });
     expect((await sources()).filter(({ name_slug: slug }) => slug.startsWith('upserted'))).toHaveLength(1);
     expect(await sluice('deploy', 'orders.mjs', '--upsert')).toMatchObject({ status: 2, stdout: '' });
-    const atOnce = ['deploy', 'orders.mjs', '--name', 'at once', '--upsert', '--prop', 'token=a'];
+    write('at-once.mjs', relayCode('at-once'));
+    const atOnce = ['deploy', 'at-once.mjs', '--name', 'at once', '--upsert'];
     const both = await Promise.all([sluice(...atOnce), sluice(...atOnce)]);
     expect([0, 5]).toEqual(expect.arrayContaining(both.map(({ status }) => status)));
     expect((await sources()).filter(({ name_slug: slug }) => slug.startsWith('at-once'))).toHaveLength(1);
