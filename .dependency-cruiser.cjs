@@ -286,10 +286,11 @@ module.exports = {
     {
       name: 'commands-of-authors-know-the-api-only',
       severity: 'error',
-      from: { path: '^apps/cli/src/author/', pathNot: tests },
+      from: { path: '^apps/cli/src/(author|workflows)/', pathNot: tests },
       to: {
         path: '^(dist/)?libs/',
-        pathNot: '^(dist/)?libs/(async/|component-files/|delivery/signing\\.|kernel/|hosting/version\\.)',
+        pathNot:
+          '^(dist/)?libs/(async/|component-files/|delivery/signing\\.|kernel/|hosting/(version|before-start)\\.|workflow-files/)',
       },
     },
     {

@@ -6,7 +6,7 @@ import { addGlobals, commandAt, globalFlags } from './author/globals.js';
 import { printFailure } from './author/print-failure.js';
 import { COMMANDS, type CommandEntry, isAuthors } from './commands.js';
 import { showHintAfterError } from './usage.js';
-import { CommandFailure } from './workflows/failure.js';
+import { CommandFailure } from './author/failure.js';
 
 /** Exit of a wrong command line. */
 const USAGE = 2;

@@ -1,4 +1,4 @@
-import { CommandFailure, wrongUsage } from '../workflows/failure.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 import { type Fields, fieldText } from './json.js';
 import { readList } from './pages.js';
 import { type Session } from './session.js';

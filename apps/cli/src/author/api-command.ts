@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { type Asked, askForText } from '../workflows/api.js';
-import { wrongUsage } from '../workflows/failure.js';
+import { type Asked, askForText } from './api.js';
+import { wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { collect } from './globals.js';

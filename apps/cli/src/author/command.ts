@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { CommandFailure, type Exit } from '../workflows/failure.js';
+import { CommandFailure, type Exit } from './failure.js';
 import { contextOf, type Context } from './context.js';
 import { addGlobals, globalsOf } from './globals.js';
 import { isFields, jsonLine } from './json.js';

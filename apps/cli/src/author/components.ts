@@ -1,4 +1,4 @@
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { type FilesOfComponent, filesOfComponent } from './files-of-component.js';
 import { type Fields, fieldText, isFields, objectsIn } from './json.js';
 import { type Session, withQuery } from './session.js';

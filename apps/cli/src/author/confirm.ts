@@ -1,4 +1,4 @@
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { type Context } from './context.js';
 
 /** Resolves when the user wants what the question says. Rejects with CommandFailure. */

@@ -1,5 +1,5 @@
 import { readLimited } from '#libs/async/read-limited.js';
-import { type Given, givenHere } from '../workflows/server.js';
+import { type Given, givenHere } from './server.js';
 import { type Globals } from './globals.js';
 import { profilesFile, type Profiles, readProfiles, writeProfiles } from './profiles.js';
 import { INTERRUPTED } from './print-failure.js';

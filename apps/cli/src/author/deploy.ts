@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
 import { slugOf } from '#libs/kernel/slug.js';
-import { CommandFailure, wrongUsage } from '../workflows/failure.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 import { typingPause } from './ask-options.js';
 import { authorCommand, type Told } from './command.js';
 import { checkIsSource, componentNamed } from './components.js';

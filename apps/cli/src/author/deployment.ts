@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { accountsOf } from './accounts-of-props.js';
 import { type Component } from './components.js';
 import { type Context } from './context.js';

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { type Fields, fieldText, isFields, jsonLine, textOf } from './json.js';

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
 import stringWidth from 'string-width';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { follow, followedBy, type FollowOptions } from './follow/follow.js';

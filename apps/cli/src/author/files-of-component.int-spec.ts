@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { type FilesOfComponent, filesOfComponent } from './files-of-component.js';
 
 let dir = '';

@@ -3,7 +3,7 @@ import {
   filesOfComponent as read,
   FilesRefused,
 } from '#libs/component-files/files-of-component.js';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 
 export { type FilesOfComponent } from '#libs/component-files/files-of-component.js';
 

@@ -1,4 +1,4 @@
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { type RemoteOptions, optionsIn } from './ask-options.js';
 import { askProp, OptionsFailed } from './ask-prop.js';
 import { type Component, propsIn } from './components.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '#libs/kernel/error-message.js';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { type Context } from './context.js';
 import { readText } from './read-file.js';
 

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { type Fields, fieldText, textOf } from './json.js';

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { CommandFailure, wrongUsage } from '../workflows/failure.js';
-import { addressIn, LOCAL, LOOPBACK, noProfile } from '../workflows/server.js';
+import { CommandFailure, wrongUsage } from './failure.js';
+import { addressIn, LOCAL, LOOPBACK, noProfile } from './server.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { type Me, nameAndId, readMe, type Workspace, workspaceNamed } from './session.js';

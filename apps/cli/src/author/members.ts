@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { confirmed } from './confirm.js';
 import { type Context } from './context.js';

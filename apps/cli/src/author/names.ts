@@ -1,4 +1,4 @@
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { type Fields, fieldText, isFields } from './json.js';
 import { readList } from './pages.js';
 import { type Session } from './session.js';

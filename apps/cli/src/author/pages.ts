@@ -1,4 +1,4 @@
-import { CommandFailure, wrongUsage } from '../workflows/failure.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 import { type Fields, fieldText, isFields } from './json.js';
 import { type Session, withQuery } from './session.js';
 

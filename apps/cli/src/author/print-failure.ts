@@ -1,5 +1,5 @@
 import { messageOf } from '#libs/kernel/error-message.js';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { jsonLine } from './json.js';
 import { Interrupted } from './prompts.js';
 import { harmless } from './text.js';

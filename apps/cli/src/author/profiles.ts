@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, s
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { isFields } from './json.js';
 
 export interface Profile {

@@ -1,4 +1,4 @@
-import { type CommandFailure, wrongUsage } from '../workflows/failure.js';
+import { type CommandFailure, wrongUsage } from './failure.js';
 import { type Fields, fieldText } from './json.js';
 
 /** Types of props that take no value, or that nobody must give one. */

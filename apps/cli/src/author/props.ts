@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { type Command } from 'commander';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { collect } from './globals.js';
 import { exactly, type Fields, isFields } from './json.js';
 import { readOption, readText } from './read-file.js';

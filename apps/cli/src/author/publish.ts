@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { saveFiles } from './components.js';
 import { confirmed } from './confirm.js';

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 
 /** Far more than the API takes of anything. A device has no end, and tells no size. */
 const MOST_BYTES = 16 * 1024 * 1024;

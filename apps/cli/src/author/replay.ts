@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command } from 'commander';
-import { CommandFailure, wrongUsage } from '../workflows/failure.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { type Fields, fieldText, isFields } from './json.js';

@@ -1,6 +1,6 @@
-import { ask, type Asked, askForStream, askForText, jsonIn } from '../workflows/api.js';
-import { CommandFailure } from '../workflows/failure.js';
-import { chooseServer, notConfirmed, type Server } from '../workflows/server.js';
+import { ask, type Asked, askForStream, askForText, jsonIn } from './api.js';
+import { CommandFailure } from './failure.js';
+import { chooseServer, notConfirmed, type Server } from './server.js';
 import { type Context } from './context.js';
 import { exactly, fieldText, type Fields, isFields } from './json.js';
 import { harmless } from './text.js';

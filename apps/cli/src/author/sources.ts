@@ -1,5 +1,5 @@
 import { nearMiss } from '#libs/kernel/near-miss.js';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from './failure.js';
 import { type Fields, fieldText, isFields } from './json.js';
 import { readList } from './pages.js';
 import { type Session } from './session.js';

@@ -1,4 +1,4 @@
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 
 const MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const SPAN = /^(\d{1,6})([smhd])$/;

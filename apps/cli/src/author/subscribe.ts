@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { jsonArgument } from './json-argument.js';

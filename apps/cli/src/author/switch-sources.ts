@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { CommandFailure, wrongUsage } from '../workflows/failure.js';
+import { CommandFailure, wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { confirmed } from './confirm.js';

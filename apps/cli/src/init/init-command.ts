@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import path from 'node:path';
 import { authorCommand, type Told } from '../author/command.js';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from '../author/failure.js';
 import { projectFiles } from './project.js';
 import { type Kind, newFiles, type NewFiles, TEMPLATES, type Wanted } from './templates.js';
 import { writeFiles } from './write-files.js';

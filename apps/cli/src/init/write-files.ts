@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FolderError } from '#libs/workflow-files/folders.js';
 import { fileThere } from '#libs/workflow-files/write-files.js';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from '../author/failure.js';
 import { type NewFiles } from './templates.js';
 
 /** Writes all files, or none when one is there and may not be replaced. Resolves with their paths. */

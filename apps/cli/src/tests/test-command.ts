@@ -4,7 +4,7 @@ import { authorCommand, type Told } from '../author/command.js';
 import { type Context } from '../author/context.js';
 import { jsonLine } from '../author/json.js';
 import { harmlessLines, type Line, printed } from '../author/text.js';
-import { CommandFailure } from '../workflows/failure.js';
+import { CommandFailure } from '../author/failure.js';
 import { testFiles } from './test-files.js';
 import { type RunnerEvent, type TestResult, TestResults } from './test-results.js';
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { wrongUsage } from '../workflows/failure.js';
+import { wrongUsage } from '../author/failure.js';
 
 const TEST = /\.test\.(?:mjs|js|ts|mts|cjs)$/;
 /** Files and folders that are looked at. */

@@ -10,7 +10,7 @@ import { untilStopped } from '../author/until-stopped.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { checkOnServer, faultsIn, warningsIn } from './check-on-server.js';
 import { comparedThere } from './compared-there.js';
-import { CommandFailure, wrongUsage } from './failure.js';
+import { CommandFailure, wrongUsage } from '../author/failure.js';
 import { findWorkflow, type FoundWorkflow, workflowIn } from './find-workflow.js';
 import { type ListedWorkflow } from './list-workflows.js';
 import { deleteAll, managerOf, mustAgree, nameOf, superfluousOf } from './prune.js';

@@ -7,7 +7,7 @@ import {
   type WorkflowOnServer,
 } from '#libs/workflow-files/index.js';
 import { type Session } from '../author/session.js';
-import { CommandFailure } from './failure.js';
+import { CommandFailure } from '../author/failure.js';
 
 export interface CheckedOnServer {
   readonly faults: readonly FileFault[];

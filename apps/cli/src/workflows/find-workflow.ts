@@ -1,7 +1,7 @@
 import { type WorkflowInFolder, type WorkflowOnServer } from '#libs/workflow-files/index.js';
 import { isFields } from '../author/json.js';
 import { type Session } from '../author/session.js';
-import { CommandFailure } from './failure.js';
+import { CommandFailure } from '../author/failure.js';
 
 export interface FoundWorkflow extends WorkflowOnServer {
   readonly ownerId: string;

@@ -2,7 +2,7 @@ import { confirmed } from '../author/confirm.js';
 import { type Context } from '../author/context.js';
 import { type Session } from '../author/session.js';
 import { harmless } from '../author/text.js';
-import { CommandFailure, wrongUsage } from './failure.js';
+import { CommandFailure, wrongUsage } from '../author/failure.js';
 import { type FoundWorkflow } from './find-workflow.js';
 import { type ListedWorkflow, listWorkflows } from './list-workflows.js';
 

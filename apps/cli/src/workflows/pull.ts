@@ -16,7 +16,7 @@ import { type Context } from '../author/context.js';
 import { type Session } from '../author/session.js';
 import { mapAtOnce, READS_AT_ONCE } from './at-once.js';
 import { comparedThere } from './compared-there.js';
-import { CommandFailure, wrongUsage } from './failure.js';
+import { CommandFailure, wrongUsage } from '../author/failure.js';
 import { findById, type FoundWorkflow } from './find-workflow.js';
 import { type ListedWorkflow, listWorkflows } from './list-workflows.js';
 import { schemaToWrite } from './schema-to-write.js';

@@ -1,7 +1,7 @@
 import { schemaFor } from '#libs/workflow-files/index.js';
 import { type Session } from '../author/session.js';
 import { faultsIn, VALIDATE } from './check-on-server.js';
-import { CommandFailure } from './failure.js';
+import { CommandFailure } from '../author/failure.js';
 
 type Definition = Readonly<Record<string, unknown>>;
 

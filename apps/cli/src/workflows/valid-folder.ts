@@ -6,7 +6,7 @@ import {
   type WorkflowInFolder,
 } from '#libs/workflow-files/index.js';
 import { type Told } from '../author/command.js';
-import { CommandFailure, wrongUsage } from './failure.js';
+import { CommandFailure, wrongUsage } from '../author/failure.js';
 
 export interface ValidFolder {
   readonly workflows: readonly WorkflowInFolder[];

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { removeDir, tempDir } from '#test/harness/temp-dir.js';
 import { eventually } from '#test/harness/wait.js';
-import { type Exit } from './failure.js';
+import { type Exit } from '../author/failure.js';
 import { actOnChanges } from './watch.js';
 
 let dir = '';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandFailure } from '../../workflows/failure.js';
+import { CommandFailure } from '../failure.js';
 import { codeOfFiles } from '../components.js';
 import { type FilesOfComponent } from '../files-of-component.js';
 import { type Fields, fieldText } from '../json.js';

@@ -1,4 +1,4 @@
-import { CommandFailure } from '../../workflows/failure.js';
+import { CommandFailure } from '../failure.js';
 import { fieldText, isFields } from '../json.js';
 import { endNamed } from '../names.js';
 import { type Session, withQuery } from '../session.js';

@@ -1,4 +1,4 @@
-import { CommandFailure } from '../../workflows/failure.js';
+import { CommandFailure } from '../failure.js';
 import { formOf } from '../deployment.js';
 import { type Component, saveFiles } from '../components.js';
 import { exactLine, type Fields, isFields, jsonLine, objectsIn } from '../json.js';

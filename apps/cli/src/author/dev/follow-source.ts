@@ -1,4 +1,4 @@
-import { CommandFailure } from '../../workflows/failure.js';
+import { CommandFailure } from '../failure.js';
 import { deployComponent, deployed, endpointsOf, placeLines } from '../deployment.js';
 import { saveFiles } from '../components.js';
 import { type FilesOfComponent } from '../files-of-component.js';

@@ -1,5 +1,5 @@
-import { CommandFailure } from '../../workflows/failure.js';
-import { actAfterChanges } from '../../workflows/watch.js';
+import { CommandFailure } from '../failure.js';
+import { actAfterChanges } from '../act-after-changes.js';
 import { type Component } from '../components.js';
 import { type Context } from '../context.js';
 import { type DeploymentOptions } from '../deployment.js';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type Command } from 'commander';
 import { projectOf } from '#libs/component-files/files-of-component.js';
-import { wrongUsage } from '../../workflows/failure.js';
+import { wrongUsage } from '../failure.js';
 import { authorCommand, type Told } from '../command.js';
 import { saveFiles } from '../components.js';
 import { type Context } from '../context.js';

@@ -1,4 +1,4 @@
-import { wrongUsage } from '../../workflows/failure.js';
+import { wrongUsage } from '../failure.js';
 import { jsonLine } from '../json.js';
 import { type Prompts } from '../prompts.js';
 import { consoleAddress } from '../open/console-address.js';

@@ -1,5 +1,5 @@
 import { emitKeypressEvents } from 'node:readline';
-import { CommandFailure } from '../../workflows/failure.js';
+import { CommandFailure } from '../failure.js';
 import { type Context } from '../context.js';
 import { Interrupted } from '../prompts.js';
 import { harmless } from '../text.js';

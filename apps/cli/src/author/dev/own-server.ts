@@ -15,8 +15,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { serverArguments } from '../../serve.js';
-import { CommandFailure, wrongUsage } from '../../workflows/failure.js';
-import { givenHere, type Server } from '../../workflows/server.js';
+import { CommandFailure, wrongUsage } from '../failure.js';
+import { givenHere, type Server } from '../server.js';
 import { exactly, isFields } from '../json.js';
 
 export interface OwnServer extends Server {

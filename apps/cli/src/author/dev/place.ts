@@ -1,5 +1,5 @@
-import { CommandFailure } from '../../workflows/failure.js';
-import { LOOPBACK } from '../../workflows/server.js';
+import { CommandFailure } from '../failure.js';
+import { LOOPBACK } from '../server.js';
 import { confirmed } from '../confirm.js';
 import { type Context } from '../context.js';
 import { Session } from '../session.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandFailure } from '../../workflows/failure.js';
-import { PASSING } from '../../workflows/watch.js';
+import { CommandFailure } from '../failure.js';
+import { PASSING } from '../act-after-changes.js';
 import { exactLine, exactly, type Fields, fieldText, isFields, jsonLine, textOf } from '../json.js';
 import { observationLine } from '../observations.js';
 import { type Session, withQuery } from '../session.js';

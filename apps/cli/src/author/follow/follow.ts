@@ -1,4 +1,4 @@
-import { wrongUsage } from '../../workflows/failure.js';
+import { wrongUsage } from '../failure.js';
 import { type Told } from '../command.js';
 import { type Context } from '../context.js';
 import { type Fields, jsonLine } from '../json.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommandFailure } from '../../workflows/failure.js';
+import { CommandFailure } from '../failure.js';
 import { type Fields } from '../json.js';
 import { Follower } from './follower.js';
 

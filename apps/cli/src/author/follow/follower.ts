@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandFailure } from '../../workflows/failure.js';
+import { CommandFailure } from '../failure.js';
 import { exactly, type Fields, fieldText, isFields, textOf } from '../json.js';
 import { received, type Received } from './received.js';
 

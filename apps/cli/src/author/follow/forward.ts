@@ -3,7 +3,7 @@ import { Semaphore } from '#libs/async/semaphore.js';
 import { parseSigningKey, signedHeaders } from '#libs/delivery/signing.js';
 import { version } from '#libs/hosting/version.js';
 import { messageOf } from '#libs/kernel/error-message.js';
-import { wrongUsage } from '../../workflows/failure.js';
+import { wrongUsage } from '../failure.js';
 import { exactLine, type Fields, fieldText, isFields, textOf } from '../json.js';
 
 const AT_ONCE = 10;

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Exit } from '../../workflows/failure.js';
+import { type Exit } from '../failure.js';
 import { type Act, carriedOut } from '../command.js';
 import { contextOf, type Io } from '../context.js';
 import { type Globals } from '../globals.js';

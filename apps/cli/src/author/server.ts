@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { envFileText } from '#libs/hosting/before-start.js';
-import { type Globals } from '../author/globals.js';
-import { type Profiles } from '../author/profiles.js';
+import { type Globals } from './globals.js';
+import { type Profiles } from './profiles.js';
 import { CommandFailure, wrongUsage } from './failure.js';
 
 export interface Server {

@@ -3,8 +3,8 @@ import { setTimeout as setLate } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { readLimited } from '#libs/async/read-limited.js';
 import { version } from '#libs/hosting/version.js';
-import { fieldText, objectsIn } from '../author/json.js';
-import { observationText } from '../author/observations.js';
+import { fieldText, objectsIn } from './json.js';
+import { observationText } from './observations.js';
 import { CommandFailure, type Exit } from './failure.js';
 import { type Server } from './server.js';
 
