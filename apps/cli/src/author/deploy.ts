@@ -15,7 +15,7 @@ import {
 } from './deployment.js';
 import { textOf } from './json.js';
 import { type Session, withQuery } from './session.js';
-import { type Source, sourceIn } from './sources.js';
+import { type Source, sourceIfThere } from './sources.js';
 import { harmless } from './text.js';
 
 interface Options extends DeploymentOptions {
@@ -44,7 +44,7 @@ export const deploy = async (context: Context, [what]: readonly string[], option
   const session = await context.session();
   const component = await componentNamed(session, what ?? (await keyOfRegistry(context, session)), options.root);
   checkIsSource(component);
-  const former = upsert && name !== undefined ? await sourceOf(session, name) : undefined;
+  const former = upsert && name !== undefined ? await sourceIfThere(session, slugOf(name)) : undefined;
   const active = former?.active ?? true;
   const reply = await deployComponent({ command: 'deploy', context, session, component, options, own, former, active });
   const { source, warnings } = deployed(reply, component);
@@ -79,14 +79,4 @@ const keyOfRegistry = async ({ prompts }: Context, session: Session): Promise<st
     const keys = Array.isArray(found['sources']) ? found['sources'] : [];
     return keys.map(textOf).map((key) => ({ name: harmless(key), value: key }));
   });
-};
-
-const sourceOf = async (session: Session, name: string): Promise<Source | undefined> => {
-  try {
-    const { data } = await session.request({ method: 'GET', path: `/v1/sources/${slugOf(name)}` });
-    return sourceIn(data);
-  } catch (error) {
-    if (error instanceof CommandFailure && error.code === 'source_not_found') return undefined;
-    throw error;
-  }
 };

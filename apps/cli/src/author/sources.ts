@@ -14,12 +14,19 @@ export interface Source {
 
 /** The source with this id or name slug. Rejects with 4, and names the one that was probably meant. */
 export const sourceNamed = async (session: Session, name: string): Promise<Source> => {
+  const source = await sourceIfThere(session, name);
+  if (source === undefined) throw await noSource(session, name);
+  return source;
+};
+
+/** The source with this id or name slug, or undefined. */
+export const sourceIfThere = async (session: Session, name: string): Promise<Source | undefined> => {
   try {
     const { data } = await session.request({ method: 'GET', path: `/v1/sources/${encodeURIComponent(name)}` });
     return sourceIn(data);
   } catch (error) {
-    if (!(error instanceof CommandFailure) || error.code !== 'source_not_found') throw error;
-    throw await noSource(session, name);
+    if (error instanceof CommandFailure && error.code === 'source_not_found') return undefined;
+    throw error;
   }
 };
 

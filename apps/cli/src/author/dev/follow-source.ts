@@ -4,7 +4,7 @@ import { saveFiles } from '../components.js';
 import { type FilesOfComponent } from '../files-of-component.js';
 import { fieldText } from '../json.js';
 import { Interrupted } from '../prompts.js';
-import { type Source, sourceIn, sourceNamed } from '../sources.js';
+import { type Source, sourceIfThere, sourceIn, sourceNamed } from '../sources.js';
 import { type Line } from '../text.js';
 import { DevSource, removeComponent } from './dev-source.js';
 import { type Attached, type DevState } from './dev-state.js';
@@ -73,14 +73,7 @@ const formerSource = async (
   before: Attached | undefined,
 ): Promise<Source | undefined> => {
   if (options.source !== undefined) return sourceNamed(session, options.source);
-  if (before === undefined) return undefined;
-  try {
-    const { data } = await session.request({ method: 'GET', path: `/v1/sources/${before.sourceId}` });
-    return sourceIn(data);
-  } catch (error) {
-    if (error instanceof CommandFailure && error.exit === 4) return undefined;
-    throw error;
-  }
+  return before === undefined ? undefined : sourceIfThere(session, before.sourceId);
 };
 
 const tellReady = (
