@@ -1,5 +1,6 @@
 import { type Command } from 'commander';
 import { issueKeyFor, namesOfTools, type RegisteredKey, revokeKeyOf } from '#libs/tenancy/index.js';
+import { collect } from '../author/globals.js';
 import { checkName } from '../key.js';
 import { tell } from '../progress.js';
 import { endAfter } from './lifetime.js';
@@ -18,7 +19,7 @@ export const registerKeys = (admin: Command): void => {
     .option('--name <name>', 'name of the key in lists', 'command line')
     .option('--expires-in <time>', 'time until the key ends, such as 12h, 30d or 8w; default: it has no end')
     .option('--read-only', 'a key that may read, and change nothing')
-    .option('--tool <name>', 'a key that opens this tool for agents, and nothing else; once for each tool', oneMore)
+    .option('--tool <name>', 'a key that opens this tool for agents, and nothing else; once for each tool', collect)
     .action((options: IssueOptions) => withTenancy((tenancy) => issueKey(tenancy, options)));
   withJson(key.command('list').description('Lists the keys that are not revoked. The keys themselves are not stored.'))
     .option('--user <user>', 'only those of this user: email address, username or id')
@@ -47,8 +48,6 @@ interface IssueOptions extends Output {
   readonly readOnly?: boolean;
   readonly tool?: readonly string[];
 }
-
-const oneMore = (name: string, before: readonly string[] = []): readonly string[] => [...before, name];
 
 const issueKey = async (tenancy: Tenancy, options: IssueOptions): Promise<void> => {
   const { name, expiresIn, readOnly, tool, json } = options;

@@ -97,7 +97,7 @@ const bodyOf = ({ component, options }: Deployment, { values, dynamicPropsId }: 
 });
 
 /** Values that a source has. */
-export const storedIn = (source: Source | undefined): Fields => {
+const storedIn = (source: Source | undefined): Fields => {
   const stored = source?.fields['configured_props'];
   return isFields(stored) ? stored : {};
 };

@@ -4,11 +4,11 @@ import { wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { follow, followedBy, type FollowOptions } from './follow/follow.js';
-import { type Fields, fieldText, isFields, jsonLine, textOf } from './json.js';
+import { type Fields, fieldText, isFields, jsonLine, objectsIn, textOf } from './json.js';
 import { readList } from './pages.js';
 import { type Session, withQuery } from './session.js';
 import { sourceNamed } from './sources.js';
-import { cut, harmless, type Line, momentOf, type Part } from './text.js';
+import { cut, harmless, type Line, momentIn, type Part } from './text.js';
 
 interface Options extends FollowOptions {
   readonly number?: string;
@@ -128,7 +128,7 @@ const newest = async ({ session, workspaceId, emitterId, channel, q, number }: W
   const query = { q, emitter_id: emitterId, event_name: channel, expand: 'event', limit: number };
   const path = withQuery(`/v1/workspaces/${workspaceId}/event_summaries`, query);
   const { data, page_info: pageInfo } = await session.request({ method: 'GET', path });
-  const items = (Array.isArray(data) ? data : []).filter(isFields);
+  const items = objectsIn(data);
   const searchedTo = isFields(pageInfo) ? pageInfo['searched_to'] : null;
   const isPart = items.length < Number(number) && typeof searchedTo === 'string';
   const hints = isPart ? ['older events were not searched: one request searches for a limited time'] : [];
@@ -145,8 +145,7 @@ const ofEmitter =
   (summary) => [{ text: fieldText(summary['metadata'], 'emitter_id'), as: 'strong' }, ...shown(summary)];
 
 const lineOf = ({ look }: Context, summary: Fields, shown: Shown, full: boolean): Line => {
-  const at = summary['indexed_at_ms'];
-  const time = typeof at === 'number' ? momentOf(at, look) : '';
+  const time = momentIn(summary['indexed_at_ms'], look);
   const parts = [{ text: time, as: 'dim' as const }, ...shown(summary)];
   const line = parts.flatMap((part, n) => (n === 0 ? [part] : ['  ', part]));
   return full || look.columns === undefined ? line : fitted(line, look.columns);

@@ -1,5 +1,5 @@
 import { CommandFailure, wrongUsage } from './failure.js';
-import { type Fields, fieldText, isFields } from './json.js';
+import { type Fields, fieldText, isFields, objectsIn } from './json.js';
 import { type Session, withQuery } from './session.js';
 
 export interface ListOptions {
@@ -40,7 +40,7 @@ export const readList = async (
       method: 'GET',
       path: withQuery(path, { ...query, limit: String(limit), after }),
     });
-    const page = (Array.isArray(data) ? data : []).filter(isFields);
+    const page = objectsIn(data);
     if (!isFields(info)) return wholeList(page, options, wanted);
     items.push(...page);
     [first, last] = [first ?? info['start_cursor'], info['end_cursor'] ?? last];

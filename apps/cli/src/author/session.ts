@@ -116,7 +116,7 @@ export const readMe = async (server: Server): Promise<Me> => {
   return { user: { id, username, email }, apiKey, workspaces };
 };
 
-export const isWorkspaceId = (text: string): boolean => /^o_\w+$/.test(text);
+const isWorkspaceId = (text: string): boolean => /^o_\w+$/.test(text);
 
 /** The workspace with this id or exact name. Throws CommandFailure. */
 export const workspaceNamed = (workspaces: readonly Workspace[], wanted: string): Workspace => {

@@ -62,7 +62,7 @@ const test = async (context: Context, patterns: readonly string[], options: Opti
   const { passed, failed } = results;
   if (passed + failed === 0) throw nothingFound(`no test was found in ${files.length} file(s)`);
   tellEnd(context, results, performance.now() - began);
-  return { data: null, lines: [], raw: '', exit: failed === 0 ? 0 : 1 };
+  return { data: null, lines: [], streamed: true, exit: failed === 0 ? 0 : 1 };
 };
 
 const nothingFound = (message: string): CommandFailure => new CommandFailure({ exit: 1, code: 'no_tests', message });

@@ -1,6 +1,7 @@
 import { CommandFailure } from '../failure.js';
-import { fieldText, isFields } from '../json.js';
+import { fieldText } from '../json.js';
 import { endNamed } from '../names.js';
+import { readList } from '../pages.js';
 import { type Session, withQuery } from '../session.js';
 import { type Source } from '../sources.js';
 
@@ -23,10 +24,8 @@ export const subscribedTo = async (
   const emitterId = await endNamed(session, emitter);
   const triple = { emitter_id: emitterId, listener_id: listener.id, event_name: channel };
   const path = `/v1/workspaces/${fieldText(listener.fields, 'owner_id')}/subscriptions`;
-  const { data } = await session.request({ method: 'GET', path });
-  const isFormer = (Array.isArray(data) ? data.filter(isFields) : []).some((each) =>
-    Object.entries(triple).every(([key, value]) => fieldText(each, key) === value),
-  );
+  const { items } = await readList(session, path, { all: true });
+  const isFormer = items.some((each) => Object.entries(triple).every(([key, value]) => fieldText(each, key) === value));
   await session.request({ method: 'POST', path: '/v1/subscriptions', body: triple });
   const end = async (): Promise<void> => {
     try {

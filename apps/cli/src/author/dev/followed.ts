@@ -57,7 +57,7 @@ export const onEachSave = async (
   await actAfterChanges(listen, changed, { signal, calmMs: CALM_MS });
 };
 
-export const tellRejected = (report: Report, { message, code, details, lines }: CommandFailure): void => {
+const tellRejected = (report: Report, { message, code, details, lines }: CommandFailure): void => {
   const { file = null, line = null, column = null } = details;
   report.tell('rejected', { error: message, code, file, line, column }, [
     [{ text: 'rejected', as: 'bad' }, ` ${harmlessLines(message)}`],

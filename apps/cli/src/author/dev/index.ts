@@ -87,5 +87,5 @@ const dev = async (context: Context, [file = '']: readonly string[], options: De
     stopped.abort();
     await place.close();
   }
-  return { data: null, lines: [], raw: '' };
+  return { data: null, lines: [], streamed: true };
 };

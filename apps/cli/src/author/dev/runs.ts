@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandFailure } from '../failure.js';
 import { PASSING } from '../act-after-changes.js';
-import { exactLine, exactly, type Fields, fieldText, isFields, jsonLine, textOf } from '../json.js';
+import { exactLine, exactly, type Fields, fieldText, isFields, jsonLine, objectsIn, textOf } from '../json.js';
 import { observationLine } from '../observations.js';
 import { type Session, withQuery } from '../session.js';
 import { cut, type Line, type Part } from '../text.js';
@@ -36,8 +36,8 @@ export class Runs {
     const id = fieldText(ended, 'invocation_id');
     const { emits, logs, ...fields } = await this.run(id, ended);
     report.tell('run', { ...fields, id, emits: countIn(emits), logs: countIn(logs) }, [runLine(fields)]);
-    for (const event of fieldsIn(emits)) report.tell('emit', event, [emitLine(event)]);
-    for (const log of fieldsIn(logs)) report.tell(...logged(log));
+    for (const event of objectsIn(emits)) report.tell('emit', event, [emitLine(event)]);
+    for (const log of objectsIn(logs)) report.tell(...logged(log));
     if (isFields(fields['error'])) report.tell(...(await this.failed(id, fields['error'])));
     await this.tellDb(id);
     const status = fields['http_status'];
@@ -52,7 +52,7 @@ export class Runs {
   /** With the line of the author, which the event about the error has. */
   private async failed(id: string, error: Fields): Promise<[ReportType, Fields, readonly Line[]]> {
     const summaries = await this.read(withQuery('$errors/event_summaries', { expand: 'event', limit: '20' }));
-    const found = fieldsIn(summaries).find(({ metadata }) => fieldText(metadata, 'invocation_id') === id)?.['event'];
+    const found = objectsIn(summaries).find(({ metadata }) => fieldText(metadata, 'invocation_id') === id)?.['event'];
     const whole = isFields(found) && isFields(found['error']) ? found['error'] : found;
     const err = isFields(whole) ? whole : error;
     return ['error', { id, ...err }, [observationLine({ err })]];
@@ -89,8 +89,6 @@ export class Runs {
     }
   }
 }
-
-const fieldsIn = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 /** The run itself has the list, and the stream its length. */
 const countIn = (value: unknown): unknown => (Array.isArray(value) ? value.length : value);
