@@ -122,7 +122,7 @@ describe('sluice dev with an API key', () => {
 
   it('stops its source when there is no emitter of the name', async () => {
     const session = develop(relayCode(), ['--from', 'nothing', '--name', 'unheard']);
-    await session.untilTold(/no source is called "nothing"/);
+    await session.untilTold(/no source is called \\"nothing\\"/);
     expect(await session.ended()).toBe(4);
     const { data } = await api.expect<Data<Source>>(200, 'GET', '/v1/sources/unheard');
     expect(data.active).toBe(false);

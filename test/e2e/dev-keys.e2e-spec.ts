@@ -46,7 +46,7 @@ describe('the keys of sluice dev', () => {
     writeFileSync(join(dir, 'event.json'), '{"n":1}');
     const code = componentCode({
       props: `db: '$.service.db'`,
-      members: `sampleEmit: () => ({ sample: true }),
+      members: `sampleEmit: { sample: true },
         run(event) { const runs = (this.db.get('runs') ?? 0) + 1; this.db.set('runs', runs); this.$emit({ runs, event }); },`,
     });
     const { status, shown } = await develop(

@@ -1,4 +1,4 @@
-import { wrongUsage } from '../../workflows/failure.js';
+import { wrongUsage } from '../failure.js';
 import { type Session } from '../session.js';
 
 /** Pages of the console by the prefix of the ids that they show. */
