@@ -40,7 +40,7 @@ const WorkspaceStatsReply = named('WorkspaceStats', {
     'A point a minute, the present one last',
   ),
   waiting: object({
-    invocations: nullable(integer('Events that no run has taken; null where sources share their lanes')),
+    invocations: nullable(integer('Events whose runs have not ended; null where sources share their lanes')),
     emits: nullable(integer('Emitted events that no listener has got; null where sources share their lanes')),
     deliveries: integer('Deliveries that are not ended'),
   }),

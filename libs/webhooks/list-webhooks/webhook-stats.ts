@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock } from '#libs/kernel/clock.js';
 import { type ReadModelStore } from '#libs/kernel/read-model-store.js';
@@ -17,7 +18,7 @@ export interface WebhookStats {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Webhooks that are read at a time. */
+/** Webhooks that are read in one turn of the event loop. */
 const TOGETHER = 20;
 /** Most processes that recorded attempts at a webhook in a day. */
 const PROCESSES = 100;
@@ -35,8 +36,10 @@ export class StatsOfWebhooks {
   async of(webhookIds: readonly string[]): Promise<readonly WebhookStats[]> {
     const now = this.clock.now();
     const stats: WebhookStats[] = [];
-    for (let from = 0; from < webhookIds.length; from += TOGETHER)
+    for (let from = 0; from < webhookIds.length; from += TOGETHER) {
+      if (from > 0) await turn();
       stats.push(...(await Promise.all(webhookIds.slice(from, from + TOGETHER).map((id) => this.ofOne(id, now)))));
+    }
     return stats;
   }
 
