@@ -43,11 +43,16 @@ export interface DataStoreRecords {
   /** Resolves with whether the record existed. A repeat resolves with false. */
   delete(storeId: string, key: string, now: number): Promise<boolean>;
   /**
-   * Adds to a number, atomically also between processes, and resolves with the sum. A missing record counts as 0; an
-   * existing one keeps its end of life. Every call adds, so a repeat adds again. Throws data_store.not_a_number and
+   * Adds to a number, atomically also between processes, and resolves with the sum. A missing record counts as 0,
+   * and gets `expiresAt` (default: no end); an existing one keeps its end of life. Every call adds, so a repeat adds again. Throws data_store.not_a_number and
    * data_store.full.
    */
-  incr(owner: Omit<OwnedRecord, 'value' | 'expiresAt'>, by: number, now: number): Promise<number>;
+  incr(
+    owner: Omit<OwnedRecord, 'value' | 'expiresAt'>,
+    by: number,
+    now: number,
+    expiresAt?: number | null,
+  ): Promise<number>;
   /** At most `limit` records in the order of the keys, and fewer when they have more than PAGE_BYTES. */
   page(storeId: string, page: PageOfRecords, now: number): Promise<RecordPage>;
   /** Number of records that are not expired. */

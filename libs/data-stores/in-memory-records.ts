@@ -41,10 +41,15 @@ export class InMemoryRecords implements DataStoreRecords {
     return existed;
   }
 
-  async incr(owner: Omit<OwnedRecord, 'value' | 'expiresAt'>, by: number, now: number): Promise<number> {
+  async incr(
+    owner: Omit<OwnedRecord, 'value' | 'expiresAt'>,
+    by: number,
+    now: number,
+    expiresAt: number | null = null,
+  ): Promise<number> {
     const found = this.live(owner.storeId, owner.key, now);
     const sum = sumOf(owner.key, found?.value, by);
-    await this.set({ ...owner, value: JSON.stringify(sum), expiresAt: found?.expiresAt ?? null }, now);
+    await this.set({ ...owner, value: JSON.stringify(sum), expiresAt: found ? found.expiresAt : expiresAt }, now);
     return sum;
   }
 

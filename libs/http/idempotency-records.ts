@@ -4,8 +4,11 @@ export interface IdempotencyRecords {
   set(record: KeptRecord, now: number): Promise<void>;
   setTtl(storeId: string, key: string, expiresAt: number | null, now: number): Promise<boolean>;
   delete(storeId: string, key: string, now: number): Promise<boolean>;
-  /** Adds atomically, also between processes. A missing or expired record counts as 0. */
-  incr(owner: Omit<KeptRecord, 'value' | 'expiresAt'>, by: number, now: number): Promise<number>;
+  /**
+   * Adds atomically, also between processes. A missing or expired record counts as 0, and gets this end. Another one keeps
+   * its end.
+   */
+  incr(owner: Omit<KeptRecord, 'value' | 'expiresAt'>, by: number, now: number, expiresAt: number): Promise<number>;
 }
 export const IDEMPOTENCY_RECORDS = Symbol('IdempotencyRecords');
 

@@ -27,11 +27,6 @@ export const KEPT_MS = 24 * 3_600_000;
 /** The claim of a dead process lasts this long. A live process renews its claim. */
 const CLAIM_MS = 60_000;
 const RENEW_MS = CLAIM_MS / 3;
-/**
- * Claims of one period and the next exclude each other, so a claim whose end could not be stored lasts two periods at
- * most.
- */
-const PERIOD_MS = 600_000;
 const MAX_BODY_BYTES = 128 * 1024;
 
 /**
@@ -121,15 +116,12 @@ export class IdempotentRequests {
   /** Key of the claim, or undefined when another request has it. */
   private async claim({ userId, id }: IdempotentRequest): Promise<string | undefined> {
     const now = this.clock.now();
-    const period = Math.floor(now / PERIOD_MS);
     const store = storeOf(userId);
-    const key = `claim:${id}:${period}`;
-    const claims = await this.records.incr({ storeId: store, workspaceId: store, key }, 1, now).catch(tooMany);
-    if (claims !== 1) return undefined;
-    await this.records.setTtl(store, key, now + CLAIM_MS, now);
-    if ((await this.records.get(store, `claim:${id}:${period - 1}`, now)) === undefined) return key;
-    await this.records.delete(store, key, now);
-    return undefined;
+    const key = `claim:${id}`;
+    // The claim has its end from the first on, because the process may die at once.
+    const record = { storeId: store, workspaceId: store, key };
+    const claims = await this.records.incr(record, 1, now, now + CLAIM_MS).catch(tooMany);
+    return claims === 1 ? key : undefined;
   }
 
   private async running<T>(claim: string, userId: string, run: () => Promise<T>): Promise<T> {

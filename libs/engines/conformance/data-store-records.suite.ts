@@ -111,6 +111,13 @@ const parts: Record<(typeof DATA_STORE_RECORDS_PARTS)[number], Part<DataStoreRec
       expect(await port().incr(owner('n'), 1, NOW + 10)).toBe(1);
       expect(await port().get('ds_a', 'n', NOW + 10)).toMatchObject({ value: '1', expiresAt: null });
     });
+    it('gives a record that it makes its end', async () => {
+      expect(await port().incr(owner('n'), 1, NOW, NOW + 10)).toBe(1);
+      expect(await port().incr(owner('n'), 1, NOW + 1, NOW + 20)).toBe(2);
+      expect(await port().get('ds_a', 'n', NOW)).toMatchObject({ value: '2', expiresAt: NOW + 10 });
+      expect(await port().incr(owner('n'), 1, NOW + 10, NOW + 20)).toBe(1);
+      expect(await port().get('ds_a', 'n', NOW + 10)).toMatchObject({ value: '1', expiresAt: NOW + 20 });
+    });
     it('refuses what is no number', async () => {
       await port().set(record('n', '5'), NOW);
       await expect(port().incr(owner('n'), 1, NOW)).rejects.toMatchObject({ code: 'data_store.not_a_number' });

@@ -29,10 +29,15 @@ export class InMemoryIdempotencyRecords implements IdempotencyRecords {
     return this.records.delete(`${storeId}/${key}`);
   }
 
-  async incr({ storeId, key }: Parameters<IdempotencyRecords['incr']>[0], by: number, now: number): Promise<number> {
+  async incr(
+    { storeId, key }: Parameters<IdempotencyRecords['incr']>[0],
+    by: number,
+    now: number,
+    expiresAt: number,
+  ): Promise<number> {
     const found = this.live(storeId, key, now);
     const sum = Number(found?.value ?? 0) + by;
-    this.records.set(`${storeId}/${key}`, { value: String(sum), expiresAt: found?.expiresAt ?? null });
+    this.records.set(`${storeId}/${key}`, { value: String(sum), expiresAt: found ? found.expiresAt : expiresAt });
     return sum;
   }
 

@@ -24,11 +24,11 @@ export const dataStoreOperations = (db: Database): FileOperations => {
         return null;
       },
       store_incr: (write) => {
-        const { store, key, by, now } = write;
+        const { store, key, by, expires, now } = write;
         const before = table.find(store, key);
         const live = before && isLive(before, now) ? before : undefined;
         const sum = refusing(() => sumOf(key, live?.value, by));
-        table.put(write, JSON.stringify(sum), live?.expires_at ?? null, before);
+        table.put(write, JSON.stringify(sum), live ? live.expires_at : expires, before);
         return sum;
       },
       store_ttl: ({ store, key, expires, now }) => table.setEnd(store, key, expires, now),

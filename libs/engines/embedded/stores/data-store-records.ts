@@ -50,9 +50,14 @@ export class EmbeddedDataStoreRecords implements DataStoreRecords {
     return this.writer.submit('store_delete', { store, key, now });
   }
 
-  incr(owner: Omit<OwnedRecord, 'value' | 'expiresAt'>, by: number, now: number): Promise<number> {
+  incr(
+    owner: Omit<OwnedRecord, 'value' | 'expiresAt'>,
+    by: number,
+    now: number,
+    expires: number | null = null,
+  ): Promise<number> {
     const { storeId: store, workspaceId: workspace, key } = owner;
-    return this.writer.submit('store_incr', { store, workspace, key, by, now, limits: this.limits });
+    return this.writer.submit('store_incr', { store, workspace, key, by, expires, now, limits: this.limits });
   }
 
   async page(storeId: string, { after, limit, keysOnly }: PageOfRecords, now: number): Promise<RecordPage> {

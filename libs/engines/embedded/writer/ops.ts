@@ -67,7 +67,7 @@ export interface Ops {
   put_secret: { args: { ref: string; workspace: string; sealed: Uint8Array }; result: null };
   delete_secret: { args: string; result: null };
   store_set: { args: StoreWrite & { value: string; expires: number | null }; result: null };
-  store_incr: { args: StoreWrite & { by: number }; result: number };
+  store_incr: { args: StoreWrite & { by: number; expires: number | null }; result: number };
   store_ttl: { args: { store: string; key: string; expires: number | null; now: number }; result: boolean };
   store_delete: { args: { store: string; key: string; now: number }; result: boolean };
   /** Both remove a bounded number of records and return that number. */

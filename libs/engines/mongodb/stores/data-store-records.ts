@@ -81,14 +81,19 @@ export class MongoDataStoreRecords implements DataStoreRecords {
   }
 
   /** Replaces only the document that was read, so concurrent calls lose no update. One of them always succeeds. */
-  async incr(owner: Omit<OwnedRecord, 'value' | 'expiresAt'>, by: number, now: number): Promise<number> {
+  async incr(
+    owner: Omit<OwnedRecord, 'value' | 'expiresAt'>,
+    by: number,
+    now: number,
+    expiresAt: number | null = null,
+  ): Promise<number> {
     const { storeId, key } = owner;
     const _id = idOf(storeId, key);
     for (;;) {
       const found = await this.records.findOne({ _id });
       const current = found && (found.expiresAt === null || found.expiresAt > now) ? found : undefined;
       const sum = sumOf(key, current?.value, by);
-      const record = { ...owner, value: JSON.stringify(sum), expiresAt: current?.expiresAt ?? null };
+      const record = { ...owner, value: JSON.stringify(sum), expiresAt: current ? current.expiresAt : expiresAt };
       const size = recordSize(key, record.value);
       if (await this.replaced(found, record, size, now)) return sum;
     }
