@@ -4,7 +4,6 @@ import { methodsOf, pathsOf } from './routes.js';
 
 /** Routes of the original that are not built yet (docs/reference/rest-api.md#routes-not-built). */
 const NOT_BUILT: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/workflows\/[^/]+\//, 'only workflows themselves are built yet, and nothing below them'],
   [
     /^\/v1\/(users\/me\/|orgs\/[^/]+\/|workspaces\/[^/]+\/)?connect(\/|$)/,
     'hosted connecting is not built yet: connect an account with POST /v1/accounts',

@@ -107,7 +107,6 @@ describe('the resources of the API', () => {
 // docs/reference/rest-api.md#routes-not-built
 describe('a route of the original that is not built yet', () => {
   it.each([
-    ['POST', '/v1/workflows/p_1/copy', /nothing below them/],
     ['POST', '/v1/connect/tokens', /hosted connecting is not built yet/],
     ['POST', '/v1/oauth/token', /OAuth is not built yet/],
   ] as const)('is refused by name: %s %s', async (method, path, text) => {
