@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -101,6 +101,8 @@ describe('sluice dev', () => {
       column: expect.any(Number),
     });
     expect(await answer(url)).toBe('first 1');
+    // A change that writes nothing tells nothing.
+    chmodSync(join(dir, 'hello.mjs'), 0o600);
     save(`import './more.mjs';\n${source('second ')}`);
     expect(await session.next('rejected', 2)).toMatchObject({
       code: 'usage',

@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import { CommandFailure } from '../failure.js';
-import { actAfterChanges } from '../act-after-changes.js';
+import { actAfterChanges, PASSING } from '../act-after-changes.js';
 import { type Component } from '../components.js';
 import { type Context } from '../context.js';
 import { type DeploymentOptions } from '../deployment.js';
@@ -35,19 +36,28 @@ export const onEachSave = async (
   act: (files: FilesOfComponent) => Promise<void>,
 ): Promise<void> => {
   let watched: WatchedFiles | undefined;
+  let { paths } = files;
+  /** The files that the server refused. One save may be told as several changes. */
+  let refused: string | undefined;
   const listen = (changed: () => void): (() => Promise<void>) => {
     const watching = (watched = new WatchedFiles(changed));
-    watching.follow(files.paths);
+    watching.follow(paths);
     return () => Promise.resolve(watching.close());
   };
   const changed = async (): Promise<CommandFailure['exit'] | 0> => {
+    // Before they are read, so that a later save differs.
+    const stamps = stampsOf(paths);
+    if (stamps === refused) return 0;
+    refused = undefined;
     try {
       const read = await markedFiles(file, options.root);
-      watched?.follow(read.paths);
+      ({ paths } = read);
+      watched?.follow(paths);
       await act(read);
       return 0;
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error;
+      if (error.status !== null && !PASSING.includes(error.exit)) refused = stamps;
       // A file that it needs may come to be.
       if (error.status === null) watched?.followAny();
       tellRejected(report, error);
@@ -56,6 +66,10 @@ export const onEachSave = async (
   };
   await actAfterChanges(listen, changed, { signal, calmMs: CALM_MS });
 };
+
+/** Which files there are, and when each was written. */
+const stampsOf = (paths: readonly string[]): string =>
+  paths.map((path) => `${path} ${statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? ''}`).join('\n');
 
 const tellRejected = (report: Report, { message, code, details, lines }: CommandFailure): void => {
   const { file = null, line = null, column = null } = details;
