@@ -48,7 +48,7 @@ export class DevSession {
     return ended;
   }
 
-  /** The status of a session that ends by itself. */
+  /** The status with which a session ended that nobody stopped. */
   async ended(): Promise<number | null> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
     const [status] = (await once(this.child, 'exit')) as [number | null];

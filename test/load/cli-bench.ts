@@ -110,7 +110,7 @@ const measureSaves = async (dir: string): Promise<void> => {
     await session.next('ready');
     const taken: number[] = [];
     for (let n = 1; n <= options.saves; n++) {
-      // The component before is deleted meanwhile.
+      // The former component is deleted at the same time.
       await pause(500);
       const writtenAt = Date.now();
       writeFileSync(file, `${RELAY_COMPONENT}// save ${n}\n`);

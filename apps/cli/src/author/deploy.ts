@@ -57,7 +57,7 @@ export const deploy = async (context: Context, [what]: readonly string[], option
   };
 };
 
-/** Rejects with 5 when the new source got another slug, because somebody else made one of its name meanwhile. */
+/** Rejects with 5 when the new source got another slug, because somebody else made one of its name at the same time. */
 const mustHaveName = async (session: Session, { id, name }: Source, wanted: string): Promise<void> => {
   if (name === wanted) return;
   const path = withQuery(`/v1/sources/${id}`, { ignore_hook_errors: 'true' });
