@@ -17,7 +17,7 @@ import { RUN_KINDS, RUN_STATUSES } from './run-filter.js';
 const RUN = {
   id: text('`inv_…`, the invocation'),
   kind: oneOf(RUN_KINDS, 'What started it'),
-  status: oneOf(RUN_STATUSES),
+  status: oneOf(RUN_STATUSES, 'How far it is, or how it ended'),
   queued_at_ms: milliseconds('Epoch milliseconds'),
   started_at_ms: nullable(milliseconds('Epoch milliseconds; null until it starts')),
   ms: nullable(integer('Duration; null until it ends')),

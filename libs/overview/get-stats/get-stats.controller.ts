@@ -39,11 +39,14 @@ const WorkspaceStatsReply = named('WorkspaceStats', {
     }),
     'A point a minute, the present one last',
   ),
-  waiting: object({
-    invocations: nullable(integer('Events whose runs have not ended; null where sources share their lanes')),
-    emits: nullable(integer('Emitted events that no listener has got; null where sources share their lanes')),
-    deliveries: integer('Deliveries that are not ended'),
-  }),
+  waiting: object(
+    {
+      invocations: nullable(integer('Events whose runs have not ended; null where sources share their lanes')),
+      emits: nullable(integer('Emitted events that no listener has got; null where sources share their lanes')),
+      deliveries: integer('Deliveries that are not ended'),
+    },
+    'Work that is not done yet',
+  ),
   oldest_waiting_s: nullable(
     integer('Seconds since the oldest of them was stored; null without one, and where it is not known'),
   ),
@@ -51,7 +54,7 @@ const WorkspaceStatsReply = named('WorkspaceStats', {
   webhooks: integer('Number of webhooks'),
   problems: listOf(
     object({
-      kind: oneOf(PROBLEM_KINDS),
+      kind: oneOf(PROBLEM_KINDS, 'What is wrong'),
       subject: text('Id of the resource, or of the workspace'),
       name: nullable(text('Name of the resource')),
       message: text('For people'),
