@@ -54,7 +54,7 @@ export const E2E_SPECS: readonly string[] = [
 
 /** Attacks on the API and on endpoints, except those that ask for one process. */
 export const ATTACK_SPECS: readonly string[] = [
-  'test/attacks/(?!data-dir|dead-webhook|disk|endless-fetches|host-ended|memberships|pages|run-limits|spellings|unread-)[^/]+\\.e2e-spec\\.ts$',
+  'test/attacks/(?!data-dir|dead-webhook|disk|endless-fetches|foreign-folder|host-ended|hostile-server|memberships|pages|run-limits|spellings|unread-)[^/]+\\.e2e-spec\\.ts$',
 ];
 
 /**
