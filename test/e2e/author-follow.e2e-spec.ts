@@ -140,7 +140,7 @@ describe('following a source', () => {
     // It waits for 40 s.
     const lost = () => (command.told.err.includes('Connection lost. Trying again in 0 s.') ? true : undefined);
     await eventually('the silence', lost, 75_000);
-    // A connection of before may be used again, which is silent, too.
+    // The next request may use a connection from before, and that one is silent too.
     await command.untilTold(/Connected again/);
     expect(command.told.err).toMatch(/Connected again; events before \d\d:\d\d:\d\d are no longer kept\.\n/);
     await eventually('the newest', () => (numbersIn(command.lines()).at(-1) === 1_149 ? true : undefined));

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { CommandFailure, wrongUsage } from './failure.js';
+import { isMissing, wrongUsage } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { confirmed } from './confirm.js';
 import { type Context } from './context.js';
@@ -106,7 +106,7 @@ const remove = async (context: Context, [name = '']: readonly string[]): Promise
   try {
     await session.request({ method: 'DELETE', path: `/v1/accounts/${id}` });
   } catch (error) {
-    if (!(error instanceof CommandFailure) || error.exit !== 4) throw error;
+    if (!isMissing(error)) throw error;
     throw error.withMessage(`account ${id} was deleted meanwhile`);
   }
   return { data: { id, deleted: true }, lines: [`account ${id}: deleted`] };

@@ -24,7 +24,7 @@ const TRIES = 4;
 /** Longest time from the first try to the begin of the last. */
 const RETRY_MS = 30_000;
 const REQUEST_MS = 60_000;
-/** A server begins a stream at once. Else the connection may be one of before that is dead, and a new one is not. */
+/** A server begins a stream at once. When none begins, a pooled connection may be dead, and the next try opens another. */
 const STREAM_MS = 10_000;
 /** A server could answer without end. */
 const MOST_BYTES = 64 * 1024 * 1024;

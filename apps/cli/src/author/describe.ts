@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { CommandFailure } from './failure.js';
+import { CommandFailure, isMissing } from './failure.js';
 import { authorCommand, type Told } from './command.js';
 import { type Context } from './context.js';
 import { type Fields, fieldText, isFields, jsonLine, textOf } from './json.js';
@@ -45,7 +45,6 @@ export const described = async (session: Session, what: string): Promise<Fields>
 };
 
 const dataOf = ({ data }: Fields): Fields => (isFields(data) ? data : {});
-const isMissing = (error: unknown): boolean => error instanceof CommandFailure && error.exit === 4;
 
 const component = async (read: (path: string) => Promise<Fields>, key: string): Promise<Fields | undefined> => {
   try {

@@ -4,7 +4,7 @@ export type Exit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 /** Why a command failed. */
 export class CommandFailure extends Error {
   readonly exit: Exclude<Exit, 0>;
-  /** One of the API, or `usage`, `no_key`, `no_server`, `tls`, `unexpected_answer`, `failed`. */
+  /** One of the API, or of the command, such as `usage` or `no_server`. */
   readonly code: string;
   /** Status of the API's answer. */
   readonly status: number | null;
@@ -48,3 +48,7 @@ interface FailureParts {
 /** A wrong command line. */
 export const wrongUsage = (message: string, after: readonly string[] = []): CommandFailure =>
   new CommandFailure({ exit: 2, code: 'usage', message, after });
+
+/** Whether what a command asked for is not there, or no longer. */
+export const isMissing = (error: unknown): error is CommandFailure =>
+  error instanceof CommandFailure && error.exit === 4;

@@ -1,4 +1,4 @@
-import { CommandFailure } from './failure.js';
+import { CommandFailure, isMissing } from './failure.js';
 import { type Fields, fieldText, isFields } from './json.js';
 import { readList } from './pages.js';
 import { type Session } from './session.js';
@@ -64,7 +64,7 @@ export const endNamed = async (session: Session, name: string): Promise<string> 
   try {
     return (await sourceNamed(session, name)).id;
   } catch (error) {
-    if (!(error instanceof CommandFailure) || error.exit !== 4) throw error;
+    if (!isMissing(error)) throw error;
     const webhook = await webhookNamed(session, name);
     if (webhook === undefined) throw error;
     return fieldText(webhook, 'id');

@@ -1,4 +1,4 @@
-import { CommandFailure } from '../failure.js';
+import { isMissing } from '../failure.js';
 import { fieldText } from '../json.js';
 import { endNamed } from '../names.js';
 import { readList } from '../pages.js';
@@ -31,7 +31,7 @@ export const subscribedTo = async (
     try {
       await session.request({ method: 'DELETE', path: withQuery('/v1/subscriptions', triple) });
     } catch (error) {
-      if (!(error instanceof CommandFailure) || error.exit !== 4) throw error;
+      if (!isMissing(error)) throw error;
     }
   };
   return { emitterId, isFormer, end };
